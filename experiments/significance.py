@@ -507,6 +507,7 @@ def main() -> None:
     parts = {
         "nulls": print_nulls,
         "real": print_real,
+        "sizes": print_sizes,
         "systems": print_systems,
         "power": print_power,
     }

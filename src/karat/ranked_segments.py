@@ -9,7 +9,7 @@ from typing import NamedTuple
 from karat.arrays import Floats, Ints, np
 from karat.errors import InputError, quoted
 from karat.metrics.base import Metric
-from karat.results import Result
+from karat.results import SignedResult
 from karat.scoring import SegmentText, TextLookup
 from karat.stats.significance import ahead
 
@@ -27,7 +27,7 @@ class RankedSegment(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RankedSegments(Result):
+class RankedSegments(SignedResult):
     """The segments of each system with the worst or the best scores by a metric."""
 
     rows: tuple[RankedSegment, ...]
@@ -36,11 +36,6 @@ class RankedSegments(Result):
     signatures: Mapping[str, str]
     notes: tuple[str, ...]
     settings: Mapping[str, object]
-
-    @property
-    def signature(self) -> str:
-        """The signatures of all metrics, a line each."""
-        return "\n".join(self.signatures.values())
 
 
 def rank_segments(

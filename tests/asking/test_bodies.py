@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from karat.errors import InputError
-from karat.llm.client import as_completion, as_json, server_error_message
+from karat.llm.client import as_completion, parse_body, server_error_message
 from karat.llm.endpoint import ApiKey, parse_address
 from karat.llm.requests import Completion, EndpointFailure
 
@@ -36,7 +36,7 @@ def test_any_json(run: Any) -> None:
     done = as_completion(body, KEY, request("a"))
     assert isinstance(done, Completion | EndpointFailure)
     assert done.prompt_tokens >= 0
-    assert len(server_error_message(as_json(body), KEY)) < 200
+    assert len(server_error_message(parse_body(body), KEY)) < 200
 
 
 @given(st.binary(max_size=60))

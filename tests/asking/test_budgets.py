@@ -46,7 +46,7 @@ def waits(limits: Limits) -> list[float]:
     run = []
     for job.tries in range(1, 9):
         schedule = Schedule([], limits)
-        schedule.again(job, 100.0, None)
+        schedule.retry(job, 100.0, None)
         run.append(schedule.ready_at(100.0) - 100.0)
     return run
 
@@ -64,7 +64,7 @@ def test_nothing_is_sent_before_the_time_that_the_server_names() -> None:
     first, second = jobs(2)
     schedule = Schedule([first, second], Limits(longest_wait=60.0))
     schedule.send(first, 0.0)
-    schedule.again(first, 0.0, 30.0)
+    schedule.retry(first, 0.0, 30.0)
     assert schedule.ready_at(0.0) == 30.0
     assert schedule.first(29.9) is None
     assert schedule.first(30.1) is first
@@ -75,7 +75,7 @@ def test_nothing_is_sent_before_the_time_that_the_server_names() -> None:
 def test_a_wait_of_zero_seconds_is_no_reason_to_hurry() -> None:
     (job,) = jobs(1)
     schedule = Schedule([], Limits(backoff=8.0))
-    schedule.again(job, 0.0, 0.0)
+    schedule.retry(job, 0.0, 0.0)
     assert schedule.ready_at(0.0) >= 4.0
 
 

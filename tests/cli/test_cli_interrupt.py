@@ -94,7 +94,7 @@ def one_segment(count: int, vocabulary: int, seed: int) -> bytes:
     ("metric", "count", "vocabulary"),
     [
         ("ter", 200_000, 300),  # each shift is looked for in all of it
-        ("chrf", 2_000_000, 2_000),
+        ("chrf", 8_000_000, 2_000),
     ],
 )
 def test_work_on_one_segment_is_interrupted(
@@ -194,7 +194,19 @@ def test_meta_evaluation_is_interrupted(
         preexec_fn=heed_interrupts,  # noqa: PLW1509 - no threads here
     )
     with killed_in_the_end(process):
-        text = f'evalset = "demo"\nmetrics = ["bleu", "ter"]\ndimensions = ["fluency"]\n{work}\n'
+        metrics = [
+            "bleu",
+            "ter",
+            "chrf",
+            "gtm",
+            "rouge1",
+            "rouge2",
+            "rougeL",
+            "ps",
+            "rs",
+            "wer",
+        ]  # many pairs to test
+        text = f'evalset = "demo"\nmetrics = {metrics}\ndimensions = ["fluency"]\n{work}\n'
         (folder / "pipe").write_text(text)  # returns when all of it was read
         time.sleep(STARTED)
         interrupt(process, folder)

@@ -88,7 +88,7 @@ def test_without_judges_there_is_one_line_a_system_and_no_bias() -> None:
     (scores,) = pictures(estimate)
     assert isinstance(scores, RowChart)
     assert scores.rows[0].other is None
-    assert not scores.compared
+    assert not scores.has_pairs
     (table,) = estimate.document().tables
     assert {column.key for column in table.shown_columns} == {
         *("system", "estimate", "low", "high", "labels", "more", "form")

@@ -15,7 +15,7 @@ from studio.projects_in_store import START, answer, uuid
 from karat.errors import InputError
 from karat.nuggets.formats.loading import load_nuggets
 from karat.studio.assignment import next_assignment
-from karat.studio.export.formats import export_store
+from karat.studio.export.formats import export_studio
 from karat.studio.export.log import import_studio
 from karat.studio.key_editing import KeyEdit, edit_key, view_question
 from karat.studio.store.judgements import SentJudgement, judge
@@ -43,12 +43,12 @@ def test_export_and_import_keep_the_key_and_its_edits(tmp_path: Path) -> None:
     keyed.edit("drop", 2, nugget="3")
     keyed.edit("undo", 0)
     assert keyed.judged() == 4
-    export_store(keyed.store, tmp_path / "first")
+    export_studio(keyed.store.path, tmp_path / "first")
     import_studio(tmp_path / "first", tmp_path / "again")
     with Store.open(tmp_path / "again") as again:
         assert again.check().ok
         assert view_question(again, Q1) == keyed.look()
-        export_store(again, tmp_path / "second")
+        export_studio(again.path, tmp_path / "second")
         sent = KeyEdit(uuid(5), Q1, "undo", 0, supersedes=keyed.look()["newest"])
         edit_key(again, keyed.owner, sent)
         assert [nugget["nugget"] for nugget in view_question(again, Q1)["nuggets"]] == [
@@ -107,7 +107,7 @@ def test_a_judged_key_of_the_first_version_is_edited(tmp_path: Path) -> None:
 
 def test_a_log_of_the_first_version_is_read(tmp_path: Path) -> None:
     keyed = Keyed(tmp_path)
-    export_store(keyed.store, tmp_path / "log", "log")
+    export_studio(keyed.store.path, tmp_path / "log", "log")
     old = tmp_path / "old"
     text = (tmp_path / "log").read_text("utf-8").replace('{"studio": 2', '{"studio": 1', 1)
     old.write_text(text, "utf-8")
@@ -133,7 +133,7 @@ def test_a_log_whose_edits_were_changed_is_refused(
 ) -> None:
     keyed = Keyed(tmp_path)
     keyed.edit("drop", 2, nugget="2")
-    export_store(keyed.store, tmp_path / "log", "log")
+    export_studio(keyed.store.path, tmp_path / "log", "log")
     text = (tmp_path / "log").read_text("utf-8")
     assert old in text
     (tmp_path / "log").write_text(text.replace(old, new, 1), "utf-8")

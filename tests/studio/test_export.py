@@ -16,7 +16,7 @@ from karat.nuggets.formats.loading import load_nuggets
 from karat.nuggets.sets.keys_and_runs import normal
 from karat.studio.assignment import next_assignment
 from karat.studio.contents import read_contents
-from karat.studio.export.formats import FORMATS, export_store, make_labels
+from karat.studio.export.formats import FORMATS, export_studio, make_labels
 from karat.studio.export.sets import pair_labels
 from karat.studio.store.judgements import SentJudgement, judge
 from karat.studio.store.people import assessors
@@ -45,7 +45,7 @@ def output_of(store: Store, system: str, segment: str) -> int:
 
 
 def test_ratings_read_back_with_judges_kinds_and_draws(rated: Store, tmp_path: Path) -> None:
-    export_store(rated, tmp_path / "set", "set")
+    export_studio(rated.path, tmp_path / "set", "set")
     evalset = load_evalset(tmp_path / "set")
     source = texts()
     assert evalset.systems == source.systems
@@ -95,7 +95,7 @@ def test_an_adjudicated_rating_counts_instead_of_peoples(rated: Store, tmp_path:
 
 def export(store: Store, folder: Path, format: str) -> Path:
     target = folder / f"as-{format}"
-    export_store(store, target, format)
+    export_studio(store.path, target, format)
     return target
 
 
@@ -212,7 +212,7 @@ def test_a_text_with_the_marks_of_mqm_is_refused_and_nothing_is_left(tmp_path: P
     judge_all(store)
     before = sorted(tmp_path.iterdir())
     with pytest.raises(OutputError, match="holds <v>"):
-        export_store(store, tmp_path / "all")
+        export_studio(store.path, tmp_path / "all")
     assert sorted(tmp_path.iterdir()) == before
 
 
@@ -322,7 +322,7 @@ def test_the_table_of_judgements_without_formulas(tmp_path: Path) -> None:
     tables = {}
     for safe in (False, True):
         target = tmp_path / f"{safe}.csv"
-        export_store(store, target, "csv", spreadsheet_safe=safe)
+        export_studio(store.path, target, "csv", spreadsheet_safe=safe)
         with target.open(newline="", encoding="utf-8") as file:
             tables[safe] = list(csv.DictReader(file))
     assert [row["segment"] for row in tables[True]] == [
@@ -330,12 +330,12 @@ def test_the_table_of_judgements_without_formulas(tmp_path: Path) -> None:
     ]
     assert [row["value"] for row in tables[True]] == [row["value"] for row in tables[False]]
     with pytest.raises(InputError, match="--spreadsheet-safe is for the format csv"):
-        export_store(store, tmp_path / "mqm", "mqm", spreadsheet_safe=True)
+        export_studio(store.path, tmp_path / "mqm", "mqm", spreadsheet_safe=True)
 
 
 def test_pseudonyms_stand_for_names_in_every_file(rated: Store, tmp_path: Path) -> None:
     decide(rated, "ratings", output_of(rated, "sys1", "4"), "quality", 3, NEW())
-    export_store(rated, tmp_path / "out", anonymous=True)
+    export_studio(rated.path, tmp_path / "out", anonymous=True)
     files = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
     assert len(files) > 8
     for path in files:
@@ -351,14 +351,14 @@ def test_pseudonyms_stand_for_names_in_every_file(rated: Store, tmp_path: Path) 
 def test_nothing_is_overwritten(rated: Store, tmp_path: Path) -> None:
     (tmp_path / "there").write_text("mine")
     with pytest.raises(OutputError, match="exists already"):
-        export_store(rated, tmp_path / "there")
+        export_studio(rated.path, tmp_path / "there")
     assert (tmp_path / "there").read_text() == "mine"
 
 
 @pytest.mark.parametrize("format", ["mqm", "appraise", "pairs", "wins", "nuggets", "trec"])
 def test_a_format_of_another_task_is_refused(rated: Store, tmp_path: Path, format: str) -> None:
     with pytest.raises(InputError, match="expected one of log, csv, labels, ties, set"):
-        export_store(rated, tmp_path / "out", format)
+        export_studio(rated.path, tmp_path / "out", format)
     assert not (tmp_path / "out").exists()
 
 

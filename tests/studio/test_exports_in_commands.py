@@ -20,7 +20,7 @@ from karat.errors import InputError, OutputError
 from karat.studio.cli import export, import_log
 from karat.studio.contents import read_contents
 from karat.studio.disputes import find_disputes
-from karat.studio.export.formats import export_store, make_labels
+from karat.studio.export.formats import export_studio, make_labels
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def get_evalset(tmp_path: Path) -> str:
     """The folder of a set of which a part was judged."""
     store = make_store(tmp_path / "store", texts(30, 3), people=2)
     judge_all(store, most=30)
-    export_store(store, tmp_path / "set", "set")
+    export_studio(store.path, tmp_path / "set", "set")
     return str(tmp_path / "set")
 
 
@@ -60,7 +60,7 @@ def test_commands_read_a_store_while_it_is_open(
     place = tmp_path / "open.sqlite"
     with make_store(place, texts(30, 3), people=2) as store:
         judge_all(store, most=30)
-        export_store(store, tmp_path / "set", "set")
+        export_studio(store.path, tmp_path / "set", "set")
         assert kt.estimate(place, "quality").rows == kt.estimate(tmp_path / "set", "quality").rows
         done = run_karat("meta", str(place), "-m", "bleu", "-d", "quality", "--format", "json")
         assert done.returncode == 0, done.stderr
@@ -73,7 +73,7 @@ def test_nugget_commands_read_a_store(tmp_path: Path, run_karat: Callable[..., A
     place = tmp_path / "nuggets.sqlite"
     with make_store(place, nugget_texts(), people=2, tasks={"nuggets": {}}) as store:
         judge_all(store)
-        export_store(store, tmp_path / "all.jsonl", "nuggets")
+        export_studio(store.path, tmp_path / "all.jsonl", "nuggets")
     files = [str(place), str(tmp_path / "all.jsonl")]
     scored = [
         run_karat("nuggets", "score", "kestrel", "--key", file, "-f", "csv") for file in files
@@ -99,7 +99,7 @@ def test_another_database_is_no_set(tmp_path: Path, run_karat: Callable[..., Any
 def test_nuggets_score_takes_exported_labels(tmp_path: Path, run_karat: Callable[..., Any]) -> None:
     store = make_store(tmp_path / "store", nugget_texts(), people=2, tasks={"nuggets": {}})
     judge_all(store)
-    export_store(store, tmp_path / "all.jsonl", "nuggets")
+    export_studio(store.path, tmp_path / "all.jsonl", "nuggets")
     place = str(tmp_path / "all.jsonl")
     done = run_karat(
         "nuggets", "score", "kestrel", "--key", place, "--no-guess", "--format", "json"
@@ -146,7 +146,7 @@ def test_cells_of_tables_are_exact(tmp_path: Path) -> None:
     source = kt.make_evalset("odd", {"a": ["x"] * 5}, segments=odd)
     store = make_store(tmp_path / "store", source, people=1)
     judge_all(store)
-    export_store(store, tmp_path / "table.csv", "csv")
+    export_studio(store.path, tmp_path / "table.csv", "csv")
     with (tmp_path / "table.csv").open(encoding="utf-8", newline="") as file:
         assert sorted(row["segment"] for row in csv.DictReader(file)) == sorted(odd * 2)
 

@@ -15,7 +15,7 @@ from karat.evalset.loading import load_evalset
 from karat.nuggets.formats.loading import load_nuggets
 from karat.studio.assignment import next_assignment
 from karat.studio.contents import LiveState
-from karat.studio.export.formats import export_store
+from karat.studio.export.formats import export_studio
 from karat.studio.export.log import import_studio
 from karat.studio.live import get_agreement
 from karat.studio.store.judgements import SentJudgement, judge, undo, view_assignment
@@ -130,7 +130,7 @@ def test_exported_ratings_are_the_current_values(tmp_path: Path, seed: int) -> N
 
 def exported_twice(store: Store, folder: Path) -> Any:
     """The set of an export, which is the same after an import; the live state is the store's."""
-    export_store(store, folder / "out")
+    export_studio(store.path, folder / "out")
     get_agreement(store)
     live_values = {
         id: live_answer.value for id, live_answer in store.companion(LiveState).answers.items()
@@ -139,7 +139,7 @@ def exported_twice(store: Store, folder: Path) -> Any:
     import_studio(folder / "out", folder / "again")
     with Store.open(folder / "again") as again:
         assert again.check().ok
-        export_store(again, folder / "second", "labels")
+        export_studio(again.path, folder / "second", "labels")
     labels = (folder / "second").read_bytes()
     assert labels == (folder / "out" / "labels.tsv").read_bytes()
     if (folder / "out" / "set").exists():

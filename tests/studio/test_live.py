@@ -15,7 +15,7 @@ from karat.studio import live
 from karat.studio.assignment import next_assignment
 from karat.studio.contents import mask_systems, pseudonyms, read_contents
 from karat.studio.disputes import find_disputes
-from karat.studio.export.formats import export_store
+from karat.studio.export.formats import export_studio
 from karat.studio.export.sets import make_evalset, make_nugget_set
 from karat.studio.live import (
     LiveEstimate,
@@ -90,7 +90,7 @@ def test_the_owners_numbers_are_those_of_commands_on_the_export(tmp_path: Path) 
         owner = owner_of(store)
         ask_estimates(store, owner)
         live = compute_live_results(store)
-        export_store(store, tmp_path / "set", "set", anonymous=True)
+        export_studio(store.path, tmp_path / "set", "set", anonymous=True)
     agreement = kt.judge_agreement(str(tmp_path / "set"))
     assert live.agreement.ratings
     assert repr(live.agreement.ratings.rows) == repr(agreement.rows)

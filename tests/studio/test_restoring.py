@@ -19,7 +19,7 @@ from karat.nuggets.formats.loading import load_nuggets
 from karat.studio.assignment import make_sample, next_assignment
 from karat.studio.contents import read_contents
 from karat.studio.export.earlier import take_over_judgements
-from karat.studio.export.formats import export_store
+from karat.studio.export.formats import export_studio
 from karat.studio.export.log import import_studio
 from karat.studio.store.judgements import SentJudgement, judge, undo
 from karat.studio.store.people import assessors
@@ -68,12 +68,12 @@ def test_export_and_import_and_export_give_the_same_files(
     tmp_path: Path, name: str, anonymous: bool
 ) -> None:
     with judged(tmp_path / "store", name) as store:
-        export_store(store, tmp_path / "first", anonymous=anonymous)
+        export_studio(store.path, tmp_path / "first", anonymous=anonymous)
     import_studio(tmp_path / "first", tmp_path / "again")
     with Store.open(tmp_path / "again") as again:
         assert again.check().ok
         assert events(again)[-1].what == "restore"
-        export_store(again, tmp_path / "second", anonymous=anonymous)
+        export_studio(again.path, tmp_path / "second", anonymous=anonymous)
         assert next_assignment(again, assessors(again)[0].id, START)
     first, second = files(tmp_path / "first"), files(tmp_path / "second")
     log, second_log = first.pop("log.jsonl"), second.pop("log.jsonl")
@@ -85,7 +85,7 @@ def test_export_and_import_and_export_give_the_same_files(
 
 def test_the_log_has_every_row_and_no_hash_of_a_token(tmp_path: Path) -> None:
     store = judged(tmp_path / "store", "ratings")
-    export_store(store, tmp_path / "log", "log")
+    export_studio(store.path, tmp_path / "log", "log")
     lines = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
     rows = [line["judgement"] for line in lines if "judgement" in line]
     assert len(rows) == 2 * 6 + 3
@@ -152,7 +152,7 @@ def test_a_log_that_was_changed_is_refused_and_no_store_is_left(
 ) -> None:
     with make_store(tmp_path / "store", texts(3, 2), people=1) as store:
         judge_all(store)
-        export_store(store, tmp_path / "log", "log")
+        export_studio(store.path, tmp_path / "log", "log")
     log = tmp_path / "log"
     log.write_text(edit(log.read_text(encoding="utf-8")), encoding="utf-8")
     with pytest.raises(InputError, match=message):
@@ -178,14 +178,14 @@ def test_judging_goes_on_where_an_exported_set_stopped(tmp_path: Path) -> None:
         with store.read() as connection:
             (output,) = connection.execute("SELECT min(id) FROM output").fetchone()
         decide(store, "ratings", output, "quality", 4, NEW())
-        export_store(store, tmp_path / "set", "set")
+        export_studio(store.path, tmp_path / "set", "set")
     source = load_evalset(tmp_path / "set")
     with Store.create(tmp_path / "next") as store:
         import_set(store, source, ProjectSettings(tasks=TASKS["ratings"], overlap=2))
         tokens = take_over_judgements(store, source)
         assert {*tokens} == {"ann", "bob", "adjudicated"}
         assert store.check().ok
-        export_store(store, tmp_path / "same", "set")
+        export_studio(store.path, tmp_path / "same", "set")
         again = load_evalset(tmp_path / "same")
         for dimension in ("quality", "fluency"):
             assert_array_equal(again.human(dimension), source.human(dimension))
@@ -224,7 +224,7 @@ def test_items_that_were_not_drawn_at_random_stay_so(tmp_path: Path) -> None:
                 sample = make_sample(connection, project(store).settings)
             assert sample.is_labelled.tolist() == [[False, True, False, False]]
             assert sample.present.tolist() == [[False, True, False, True]]
-            export_store(store, tmp_path / f"{name}-set", "set")
+            export_studio(store.path, tmp_path / f"{name}-set", "set")
         source = load_evalset(tmp_path / f"{name}-set")
         assert source.draws
         assert {draw.unit: (draw.probability, draw.reason) for draw in source.draws} == expected
@@ -242,12 +242,12 @@ def test_labels_without_draws_are_assumed_to_be_random(tmp_path: Path) -> None:
 def test_earlier_labels_of_nuggets_are_taken(tmp_path: Path) -> None:
     with make_store(tmp_path / "store", nugget_texts(), people=2, tasks=TASKS["nuggets"]) as store:
         judge_all(store)
-        export_store(store, tmp_path / "judged.jsonl", "nuggets")
+        export_studio(store.path, tmp_path / "judged.jsonl", "nuggets")
     source = load_nuggets(tmp_path / "judged.jsonl")
     with make_store(tmp_path / "next", source, people=0, tasks=TASKS["nuggets"]) as store:
         take_over_judgements(store, source)
         assert store.check().ok
-        export_store(store, tmp_path / "again.jsonl", "nuggets")
+        export_studio(store.path, tmp_path / "again.jsonl", "nuggets")
     assert load_nuggets(tmp_path / "again.jsonl").judgements.values == source.judgements.values
 
 

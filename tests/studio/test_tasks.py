@@ -166,7 +166,7 @@ def test_answers_become_judgements() -> None:
         (5, "b", 0.5),
     ]
     rows = TASKS["spans"].to_judgements({"spans": [span()], "score": 3}, [5])
-    assert rows == [(5, "span", span()), (5, "score", 3)]
+    assert rows == [(5, "spans", [span()]), (5, "score", 3)]
 
 
 LIKENESS = [
@@ -187,18 +187,17 @@ def test_similarity_to_known_answers(task: str, value: Any, answer: Any, expecte
 
 def test_scales_have_the_words_of_the_papers() -> None:
     quality, easy = SCALES["quality-7"], SCALES["understandability-7"]
-    assert quality.guideline == "How well-written is this sentence?"
-    assert quality.labels == {"7": "Extremely well-written", "4": "Pretty bad", "1": "Horrible"}
-    assert easy.guideline == "How easy is this sentence to understand?"
-    assert easy.labels == {"7": "Extremely easy", "4": "Just barely possible", "1": "Impossible"}
-    assert SCALES["adequacy-5"].guideline == "Is the meaning preserved adequately?"
-    paraphrase = SCALES["paraphrase-5"]
-    assert paraphrase.labels == {"5": "Perfect", "1": "Unacceptable"}
+    assert quality["guideline"] == "How well-written is this sentence?"
+    assert quality["labels"] == {"7": "Extremely well-written", "4": "Pretty bad", "1": "Horrible"}
+    assert easy["guideline"] == "How easy is this sentence to understand?"
+    assert easy["labels"] == {"7": "Extremely easy", "4": "Just barely possible", "1": "Impossible"}
+    assert SCALES["adequacy-5"]["guideline"] == "Is the meaning preserved adequately?"
+    assert SCALES["paraphrase-5"]["labels"] == {"5": "Perfect", "1": "Unacceptable"}
     for name, scale in SCALES.items():
-        assert name == f"{scale.dimension}-{scale.high}"
-        assert scale.low == (0 if scale.high == 100 else 1)
-        assert all(not rating_error(scale.to_json(), int(value)) for value in scale.labels)
-        assert make_scale(scale.to_json()) == scale
+        assert name == f"{scale['dimension']}-{scale['high']}"
+        assert scale["low"] == (0 if scale["high"] == 100 else 1)
+        assert all(not rating_error(scale, int(value)) for value in scale["labels"])
+        assert make_scale(scale) == make_scale(name) == scale
 
 
 SETTINGS: list[tuple[Any, str]] = [
@@ -249,6 +248,6 @@ def test_settings_are_stored_as_text_and_read_again() -> None:
 
 
 def test_scales_that_compare_say_so() -> None:
-    comparing = {scale.dimension for scale in SCALES.values() if scale.compares}
+    comparing = {scale["dimension"] for scale in SCALES.values() if scale["compares"]}
     assert comparing == {"adequacy", "dissimilarity", "paraphrase", "coverage"}
-    assert all(scale.compares == (scale.dimension in comparing) for scale in SCALES.values())
+    assert all(scale["compares"] == (scale["dimension"] in comparing) for scale in SCALES.values())

@@ -146,15 +146,16 @@ class InputFiles(NamedTuple):
         if self.evalset is not None:
             return self._open_set(self.evalset, progress), None
         has_format = self.read_as not in (None, PLAIN_TEXT)
-        if not (self.references or has_format or any(metric.reads_texts for metric in metrics)):
+        if not (self.references or has_format or any(m.needs_references for m in metrics)):
             return self._open_lines(paths_by_name(map(split_name, self.candidates)), progress), None
         systems, references = self.open_texts(progress)
-        unnamed = [path for path in self.candidates if split_name(path)[1] == path]
-        check_reference_names(unnamed, self.references)
-        for path in [] if copies else unnamed:
-            candidate = systems[split_name(path)[0]]
-            sources = [source for source in references.sources if isinstance(source, Lines)]
-            for source in sources:
+        pairs = zip(self.candidates, map(split_name, self.candidates), strict=True)
+        unnamed = {path: system for argument, (system, path) in pairs if path == argument}
+        check_reference_names(list(unnamed), self.references)
+        sources = [source for source in references.sources if isinstance(source, Lines)]
+        for path, system in unnamed.items():
+            candidate = systems[system]
+            for source in [] if copies else sources:
                 if isinstance(candidate, Lines) and candidate.same_text(source):
                     raise InputError(
                         f"{path} has the same text as the reference {source.name}: use the "
@@ -172,8 +173,9 @@ class InputFiles(NamedTuple):
         if self.read_as not in (None, PLAIN_TEXT):
             return self._open_format(str(self.read_as), paths)
         systems = self._open_lines(paths, progress)
-        if any(_is_tree_file(path) for path in self.references):
-            return systems, self._open_trees(systems)
+        trees = [path for path in self.references if path.removesuffix(".gz").endswith(".conllu")]
+        if trees:
+            return systems, self._open_trees(systems, trees)
         sources = self._open_lines({path: path for path in self.references}, progress)
         listed = [sources[path] for path in self.references]
         check_aligned([*systems.values(), *listed])
@@ -196,19 +198,18 @@ class InputFiles(NamedTuple):
                 click.echo(sentence(warning), err=True)
         return opened
 
-    def _open_trees(self, systems: Mapping[str, Segments]) -> References:
-        """Open references that end in `.conllu`; if one does, all must."""
-        first = next(path for path in self.references if _is_tree_file(path))
-        texts = [path for path in self.references if not _is_tree_file(path)]
+    def _open_trees(self, systems: Mapping[str, Segments], files: Sequence[str]) -> References:
+        """Open references in files of trees; if one is, all must be."""
+        texts = [path for path in self.references if path not in files]
         if texts:
-            mixed = f"{first} is a file of trees and {texts[0]} is not"
+            mixed = f"{files[0]} is a file of trees and {texts[0]} is not"
             raise InputError(f"{mixed}: give all references as .conllu files, or all as text")
         if self.optional_references:
             problem = "--optional-references is for text, where a line may be empty"
-            raise InputError(f"{problem}: {first} has a tree for every segment; leave it out")
+            raise InputError(f"{problem}: {files[0]} has a tree for every segment; leave it out")
         from karat.text.trees import read_conllu
 
-        trees = [read_conllu(path) for path in self.references]
+        trees = [read_conllu(path) for path in files]
         check_aligned([*systems.values(), *trees])
         return trees[0].combine(trees)
 
@@ -244,10 +245,6 @@ class InputFiles(NamedTuple):
             counts = set(map(len, self._open_set(self.evalset).references))
             return counts.pop() if len(counts) == 1 else None
         return None if self.optional_references else len(self.references) or 1
-
-
-def _is_tree_file(path: str) -> bool:
-    return path.removesuffix(".gz").endswith(".conllu")
 
 
 def system_name(path: str) -> str:

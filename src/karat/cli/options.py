@@ -16,8 +16,8 @@ from click.shell_completion import CompletionItem
 from karat.cli import show
 from karat.cli.command import second_words
 from karat.cli.parameters import (
-    Listing,
     Numbers,
+    Option,
     WholeNumbers,
     bundle,
     choice,
@@ -27,6 +27,7 @@ from karat.cli.parameters import (
     named,
     option,
     path,
+    share,
 )
 from karat.cli.show import SPREADSHEET_SAFE
 from karat.errors import InputError, OutputError, quoted
@@ -77,10 +78,10 @@ _COMPLETE = {"METRIC": complete_metric, "JUDGE": complete_metric}
 """Metavar of an option -> the completion of its values."""
 
 
-def setting_option(name: str, declared: Field[Any]) -> Callable[[F], F]:
+def setting_option(name: str, declared: Field[Any], **look: Any) -> Callable[[F], F]:
     """Return the decorator that adds the option of a setting (`karat.settings.setting`).
 
-    The command receives its value as `name`.
+    The command receives its value as `name`; `look` are further arguments of `option`.
     """
     about, default = declared.metadata, declared.default
     kind, items = about["kind"], about["items"]
@@ -88,14 +89,12 @@ def setting_option(name: str, declared: Field[Any]) -> Callable[[F], F]:
     spelling = " ".join([*dashed, name])
     if kind is bool:
         return flag(spelling, about["help"], heading=about["heading"])
-    more = {key: about[key] for key in ("heading", "metavar")}
+    more = {**{key: about[key] for key in ("heading", "metavar", "registry")}, **look}
     more["shell_complete"] = _COMPLETE.get(about["metavar"])
     more["show_default"] = about["show_default"] and default not in (None, ())
     if kind is tuple:
         more["show_default"] = False  # the help text states it
         more["multiple"] = items not in (int, float)
-    if about["registry"]:
-        more |= {"cls": Listing, "registry": about["registry"]}
     value_kind: Any = None
     if about["choices"]:
         value_kind = choice(*about["choices"])
@@ -106,6 +105,8 @@ def setting_option(name: str, declared: Field[Any]) -> Callable[[F], F]:
         value_kind = integer(low, high)
     elif items in (int, float):
         value_kind = WholeNumbers() if items is int else Numbers()
+    elif (about["low"], about["high"]) == (0.0, 1.0):
+        value_kind = share()
     return option(spelling, about["help"], value_kind, default, **more)
 
 
@@ -131,13 +132,12 @@ _read_as = option(
     "--read-as",
     "Format of SET (see `karat data list`). Default: detected from its content.",
     metavar="FORMAT",
-    cls=Listing,
     registry="formats",
     heading=INPUT,
 )
 
 
-class _TextFormats(Listing):
+class _TextFormats(Option):
     """`--read-as` of commands that read files: plain text, or a format of the registry."""
 
     def names(self) -> list[str]:
@@ -281,9 +281,9 @@ _set_input = partial(bundle, "source", make="karat.cli.inputs:SetInput", argumen
 reader = _set_input(_read_as, _reader_options)
 """Options for reading SET; the command receives `source`."""
 judged_reader = _set_input(_read_as, _reader_options, _judgements, _model_judges)
-"""Options for reading SET, with judgements beside its own; the command receives `source`."""
+"""Options for reading SET and further judgements; the command receives `source`."""
 human_reader = _set_input(_read_as, _reader_options, _judgements, _model_judges, exclude)
-"""Options for reading SET, with judgements beside its own and systems to leave out: `source`."""
+"""Options for reading SET and further judgements, without some systems: `source`."""
 experiment_reader = combine(
     _read_as, _reader_options, _judgements, _model_judges, exclude, set_references
 )
@@ -292,16 +292,12 @@ outputs_reader = _set_input(exclude, _read_as, _reader_options)
 """Options for reading SET, with systems to leave out; the command receives `source`."""
 
 
-def _mark_safe(ctx: click.Context, param: click.Parameter, value: bool) -> None:
-    ctx.meta[SPREADSHEET_SAFE] = value
-
-
 spreadsheet_safe = flag(
     "--spreadsheet-safe",
     "In csv and tsv, put an apostrophe before text that a spreadsheet would take for a formula.",
     is_eager=True,  # --format is checked against it
     expose_value=False,
-    callback=_mark_safe,
+    callback=lambda ctx, param, value: ctx.meta.update({SPREADSHEET_SAFE: value}),
     heading=OUTPUT,
 )
 
@@ -343,7 +339,6 @@ output = combine(
         _Format(FORMATS),
         callback=lambda ctx, param, value: report_format(ctx, ctx.params.get("output"), value),
         metavar="FORMAT",
-        cls=Listing,
         registry="renderers",
     ),
 )
@@ -357,14 +352,15 @@ wide = flag(
 
 def segment_options(unit: str) -> Callable[[F], F]:
     """Add `--segment N` and `--worst N`, which select segments; help calls them `unit`."""
-    worst = option("--worst", f"Show the N {unit}s with the lowest scores.", integer(min=1))
-    numbered = option(
-        "-s --segment segments",
-        f"Number of the {unit} to show, from 1. Repeat for several. Default: 1.",
-        integer(min=1),
-        multiple=True,
+    return combine(
+        option(
+            "-s --segment segments",
+            f"Number of the {unit} to show, from 1. Repeat for several. Default: 1.",
+            integer(min=1),
+            multiple=True,
+        ),
+        option("--worst", f"Show the N {unit}s with the lowest scores.", integer(min=1)),
     )
-    return lambda function: numbered(worst(function))
 
 
 def _make_input_files(
@@ -408,7 +404,6 @@ _TABLE_OPTIONS = (
         "Engine that processes the table: {names}.",
         default="local",
         metavar="NAME",
-        cls=Listing,
         registry="engines",
     ),
     _table_option(

@@ -40,43 +40,37 @@ _DETAILS = re.compile(r"  \[([^][]*)\]$")
 
 
 class Option(click.Option):
-    """An option under a heading of the help."""
+    """An option under a heading of the help.
 
-    def __init__(self, *args: Any, heading: str = COMMON, **more: Any) -> None:
+    Its values may be names of a `registry`; `{names}` in the help text lists them.
+    """
+
+    def __init__(self, *args: Any, heading: str = COMMON, registry: str = "", **more: Any) -> None:
         super().__init__(*args, **more)
-        self.heading = heading
+        self.heading, self.registry = heading, registry
+
+    def names(self) -> list[str]:
+        """Return all names of the registry, including those of installed plug-ins."""
+        return list(registry_of(self.registry))
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Return the two columns of the help, without click's notation for limits, `x>=0`."""
         record = super().get_help_record(ctx)
-        details = record and _DETAILS.search(record[1])
-        if record is None or not details:
-            return record
-        items = [item for item in details[1].split("; ") if not re.search(r"x[<>]|<=?x", item)]
-        listed = f"  [{'; '.join(items)}]" if items else ""
-        return record[0], record[1][: details.start()] + listed
-
-
-class Listing(Option):
-    """An option whose values are names of a registry; `{names}` in its help lists them."""
-
-    def __init__(self, *args: Any, registry: str, **more: Any) -> None:
-        self._registry = registry
-        super().__init__(*args, **more)
-
-    def names(self) -> list[str]:
-        """Return all names, including those of installed plug-ins."""
-        return list(registry_of(self._registry))
-
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return the two columns of the help, with all names."""
-        *names, last = self.names()
-        spelling, help_text = super().get_help_record(ctx) or ("", "")
-        listed = f"{', '.join(names)} or {last}" if names else last
-        return spelling, help_text.replace("{names}", listed)
+        if record is None:
+            return None
+        spelling, text = record
+        if details := _DETAILS.search(text):
+            items = [item for item in details[1].split("; ") if not re.search(r"x[<>]|<=?x", item)]
+            text = text[: details.start()] + (f"  [{'; '.join(items)}]" if items else "")
+        if "{names}" in text:
+            *names, last = self.names()
+            text = text.replace("{names}", f"{', '.join(names)} or {last}" if names else last)
+        return spelling, text
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return the names that begin with the incomplete word."""
+        if not self.registry:
+            return super().shell_complete(ctx, incomplete)
         return [CompletionItem(name) for name in self.names() if name.startswith(incomplete)]
 
 

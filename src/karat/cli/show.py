@@ -84,12 +84,6 @@ def note(text: str) -> None:
     click.echo(f"karat: note: {text}", err=True)
 
 
-def check_page(option: str, path: str | None) -> None:
-    """Reject the name of a web page that does not end in .html or .htm."""
-    if path and Path(path).suffix.lower() not in ("", ".html", ".htm"):
-        raise OutputError(f"{option} {path}: the report is a web page; use a name like page.html")
-
-
 def command_line() -> str:
     """Return the command that was typed."""
     return shlex.join(["karat", *sys.argv[1:]])

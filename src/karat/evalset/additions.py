@@ -133,8 +133,7 @@ def with_judgements(
         if isinstance(judgements, str | os.PathLike):
             yield *read_judgements(Path(judgements), reading), Path(judgements)
         else:
-            numbered = number_rows(judgements, f"{evalset.name}, judgements")
-            yield [GivenJudgement(*row, location) for location, row in numbered], [], ""
+            yield list(number_rows(judgements, f"{evalset.name}, judgements")), [], ""
 
     extended = _add_judgements(evalset, files(), reading, judge_kinds)
     check_known("judge", judge_kinds, extended.judgements.judges, evalset.name)
@@ -178,13 +177,12 @@ def _add_judgements(
     )
     for judge, kind in evalset.judgements.judge_kinds.items():
         draft.kind(judge, kind, evalset.name)
-    old_pairs = [(evalset.name, pair) for pair in evalset.pairs]
-    new_pairs = [row.pair for row in judgements if row.other]
+    old_pairs = [GivenJudgement(*p[:5], evalset.name, other=p.other) for p in evalset.pairs]
+    new_pairs = [row for row in judgements if row.other]
     pairs = [*check_pairs([*old_pairs, *new_pairs], dimensions, reading)]
-    shares = [GivenJudgement(*row, location) for location, row in win_shares(pairs)]
     ratings = drop_shares(evalset.judgements, evalset.pairs)
     plain = [row for row in judgements if not row.other]
-    for row in _new_judgements([*plain, *shares], ratings, evalset.name, reading):
+    for row in _new_judgements([*plain, *win_shares(pairs)], ratings, evalset.name, reading):
         draft.judge(*row[:6])
     for row in judgements:
         if row.kind:
@@ -213,7 +211,7 @@ def _new_judgements(
         if first is row.location:
             yield row
         elif parse_number(value) != parse_number(row.value):
-            reading.problem(row.location, conflict_problem(row[:4], row.value, value, first))
+            reading.problem(row.location, conflict_problem(row, value, first))
 
 
 def _dimension_conflict(earlier: Dimension, dimension: Dimension) -> str:

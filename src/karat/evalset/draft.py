@@ -12,6 +12,7 @@ from karat.errors import InputError, quoted, short
 from karat.evalset.draws import Draw, check_set_draws
 from karat.evalset.judgements import (
     Dimension,
+    GivenJudgement,
     Judgement,
     JudgementTable,
     check_pairs,
@@ -75,7 +76,7 @@ class EvalSetDraft:
         self._rows = tuple(array("i") for _ in range(4))
         self._values = array("d")
         self._places: list[Location] = []
-        self._compared: list[tuple[Location, tuple[str, str, str, str, object, str]]] = []
+        self._compared: list[GivenJudgement] = []
 
     def _problem(self, sentence: str) -> None:
         self.reading.problem(self.location, sentence)
@@ -155,7 +156,8 @@ class EvalSetDraft:
         With `other`, the judgement compares the output with that of another system.
         """
         row_location = self.location if location is None else location
-        number, problem = parse_number(value), self._item_problem(system, segment, judge, dimension)
+        item = system, segment, judge, dimension
+        number, problem = parse_number(value), self._item_problem(*item)
         if other:
             problem = problem or self._item_problem(other, segment, judge, dimension)
         if number is None or problem:
@@ -165,8 +167,8 @@ class EvalSetDraft:
         if kind:
             self.kind(judge, kind, row_location)
         if other:
-            row = system, segment, judge, dimension, value, other
-            self._compared.append((row_location, row))
+            row = GivenJudgement(*item, value, row_location, other=other)
+            self._compared.append(row)
             return
         by = self._judge.setdefault(judge, len(self._judge))
         at = self._system[system], self._segment[segment], by, self._dimension[dimension]
@@ -204,8 +206,8 @@ class EvalSetDraft:
     def finish(self) -> EvalSet:
         """Build the set; raise the first problem, if any."""
         pairs = [*check_pairs(self._compared, self.dimensions, self.reading)]
-        for location, row in win_shares(pairs):
-            self.judge(*row, location)
+        for row in win_shares(pairs):
+            self.judge(*row)
         names = tuple(self.systems), self.segments, tuple(self._judge), tuple(self.dimensions)
         system, segment, judge, dimension = (np.array(c, dtype=np.int32) for c in self._rows)
         values = np.array(self._values, dtype=np.float64)
@@ -299,8 +301,8 @@ def make_evalset(
         if trees is None
         else [[group] if isinstance(group, Tree) else group for group in trees],
     )
-    for location, row in number_rows(judgements, f"{name}, judgements"):
-        draft.judge(*row, location)
+    for row in number_rows(judgements, f"{name}, judgements"):
+        draft.judge(*row)
     if draws is not None:
         draft.draws = [(f"{name}, draws[{i}]", draw) for i, draw in enumerate(draws)]
     for judge, kind in judge_kinds.items():
@@ -310,11 +312,11 @@ def make_evalset(
     return evalset
 
 
-def number_rows(rows: Iterable[Any], subject: str) -> Iterator[tuple[str, Judgement]]:
+def number_rows(rows: Iterable[Any], subject: str) -> Iterator[GivenJudgement]:
     """Yield judgements from rows, each with its location; reject other values."""
     for i, row in enumerate(rows):
         location = f"{subject}[{i}]"
         if not isinstance(row, tuple | list) or len(row) != len(Judgement._fields):
             expected = ", ".join(Judgement._fields)
             raise InputError(f"{location}: found {quoted(row)}, expected ({expected})")
-        yield location, Judgement(*row)
+        yield GivenJudgement(*Judgement(*row), location)

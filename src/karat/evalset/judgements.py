@@ -62,11 +62,6 @@ class GivenJudgement(NamedTuple):
     other: str = ""
     """The other system of a comparison; "" for a rating."""
 
-    @property
-    def pair(self) -> tuple[Location, tuple[str, str, str, str, object, str]]:
-        """The comparison, as an argument of `check_pairs`."""
-        return self.location, (*self[:5], self.other)
-
 
 _OPTIONAL_MEMBERS = ("kind", "evidence", "other")
 
@@ -375,41 +370,39 @@ PlacedPair: TypeAlias = tuple[Location, JudgedPair]
 
 
 def check_pairs(
-    rows: Iterable[tuple[Location, tuple[str, str, str, str, object, str]]],
-    dimensions: Mapping[str, Dimension],
-    reading: Reading,
+    rows: Iterable[GivenJudgement], dimensions: Mapping[str, Dimension], reading: Reading
 ) -> Iterator[PlacedPair]:
     """Yield each pair once, with its first location; record invalid pairs as problems."""
     first_values: dict[tuple[str, ...], tuple[float, Location]] = {}
-    for location, (*names, value, other) in rows:
-        share, dimension, problem = parse_number(value), dimensions[names[3]], ""
-        key = (*names, other)
-        if names[0] == other:
-            problem = f"a comparison of system {quoted(other)} with itself"
+    for row in rows:
+        share, dimension, problem = parse_number(row.value), dimensions[row.dimension], ""
+        key = (*row[:4], row.other)
+        if row.system == row.other:
+            problem = f"a comparison of system {quoted(row.other)} with itself"
         elif share is None or not 0 <= share <= 1:
-            problem = f"found the value {quoted(value)} of a comparison, expected 0 to 1"
+            problem = f"found the value {quoted(row.value)} of a comparison, expected 0 to 1"
         elif dimension.sign < 0 or dimension.off_scale(0) or dimension.off_scale(1):
             problem = (
                 f"a comparison under dimension {short(dimension.name)}, which has ratings: "
                 "expected a scale from 0 to 1, higher is better; use another dimension"
             )
         elif key not in first_values:
-            first_values[key] = share, location
-            yield location, JudgedPair(names[0], names[1], names[2], names[3], share, other)
+            first_values[key] = share, row.location
+            yield row.location, JudgedPair(*row[:4], share, row.other)
         elif first_values[key][0] != share:
-            problem = conflict_problem(names, value, *first_values[key])
+            problem = conflict_problem(row, *first_values[key])
         if problem:
-            reading.problem(location, problem)
+            reading.problem(row.location, problem)
 
 
-def conflict_problem(key: Sequence[Any], value: object, before: object, first: Location) -> str:
+def conflict_problem(row: GivenJudgement, before: object, first: Location) -> str:
     """Describe a repeated judgement with a different value."""
-    system, segment, judge, dimension = key
-    output = f"{short(dimension)} of system {quoted(system)} on segment {quoted(segment)}"
-    return f"judge {quoted(judge)} gave {output} {value} here and {before} before ({first})"
+    output = f"system {quoted(row.system)} on segment {quoted(row.segment)}"
+    judged = f"judge {quoted(row.judge)} gave {short(row.dimension)} of {output}"
+    return f"{judged} {row.value} here and {before} before ({first})"
 
 
-def win_shares(pairs: Iterable[PlacedPair]) -> Iterator[tuple[Location, Judgement]]:
+def win_shares(pairs: Iterable[PlacedPair]) -> Iterator[GivenJudgement]:
     """Yield the share of comparisons that each output won, with the location of the first."""
     won: dict[Key, dict[str, list[float]]] = {}
     places: dict[Key, Location] = {}
@@ -419,7 +412,7 @@ def win_shares(pairs: Iterable[PlacedPair]) -> Iterator[tuple[Location, Judgemen
             won.setdefault(side[:4], {}).setdefault(side.other, []).append(side.value)
     for key, values_by_opponent in won.items():
         means = [sum(values) / len(values) for values in values_by_opponent.values()]
-        yield places[key], Judgement(*key, sum(means) / len(means))
+        yield GivenJudgement(*key, sum(means) / len(means), places[key])
 
 
 def _compared_outputs(pairs: Iterable[JudgedPair]) -> set[Key]:
@@ -440,7 +433,7 @@ def select_pairs(
         return rows, pairs
     systems, segments = {*rows.systems}, {*rows.segments}
     selected = tuple(p for p in pairs if {p.system, p.other} <= systems and p.segment in segments)
-    share = {row[:4]: row.value for _, row in win_shares(("", pair) for pair in selected)}
+    share = {row[:4]: row.value for row in win_shares(("", pair) for pair in selected)}
     dropped = _compared_outputs(pairs) - {*share}
     remaining = rows.select_rows(np.array([row[:4] not in dropped for row in rows], bool))
     value = np.array([share.get(row[:4], row.value) for row in remaining], np.float64)

@@ -161,11 +161,12 @@ KNOWN = {
 }
 
 
-def _other_set_advice(name_or_path: GivenPath) -> str:
-    return "".join(load(kind.advice)(name_or_path) for _, kind in SET_KINDS.usable())
-
-
-EVALSETS = Catalogue(FORMATS, KNOWN, EvalSet, _other_set_advice)
+EVALSETS = Catalogue(
+    FORMATS,
+    KNOWN,
+    EvalSet,
+    lambda name: "".join(load(kind.advice)(name) for _, kind in SET_KINDS.usable()),
+)
 
 
 class KnownRow(NamedTuple):

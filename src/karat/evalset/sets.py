@@ -66,6 +66,10 @@ class EvalSet:
     """Scores of other metrics that come with the set, by name, read on demand."""
     left_out: frozenset[str] = field(default=frozenset(), compare=False)
     """Ids of segments that `select` removed."""
+    _representatives: dict[str, dict[str, str]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    """Cache of `representatives`: every human score needs it."""
 
     def __len__(self) -> int:
         return len(self.segments)
@@ -155,10 +159,6 @@ class EvalSet:
             rows = self.judgements.select_dimension(dimension)
             self._representatives[dimension] = representatives(rows)
         return self._representatives[dimension]
-
-    @cached_property
-    def _representatives(self) -> dict[str, dict[str, str]]:
-        return {}  # cache of `representatives`: every human score needs it
 
     def identical_notes(self, dimensions: Iterable[str]) -> tuple[str, ...]:
         """Return a note for each group of identical judges in these dimensions."""
@@ -279,21 +279,16 @@ class EvalSet:
         index_of_segment = {name: i for i, name in enumerate(self.segments)}
         indices = [index_of_segment[name] for name in segment_ids]
         groups = None if self.groups is None else tuple(self.groups[i] for i in indices)
-        reference_indices = (
-            range(max(map(len, self.references))) if references is None else references
-        )
-        rows, pairs = select_pairs(
-            self.judgements.select_items(system_names, segment_ids), self.pairs
-        )
+        places = range(max(map(len, self.references))) if references is None else references
+        rows = self.judgements.select_items(system_names, segment_ids)
+        rows, pairs = select_pairs(rows, self.pairs)
         return replace(
             self,
             segments=tuple(segment_ids),
             groups=groups,
             sources=None if self.sources is None else tuple(self.sources[i] for i in indices),
-            references=_select_places(self.references, indices, reference_indices),
-            trees=None
-            if self.trees is None
-            else _select_places(self.trees, indices, reference_indices),
+            references=_select_places(self.references, indices, places),
+            trees=self.trees and _select_places(self.trees, indices, places),
             systems={name: tuple(self.systems[name][i] for i in indices) for name in system_names},
             judgements=rows,
             pairs=pairs,

@@ -15,7 +15,6 @@ from karat.cli.inputs import SetInput
 from karat.cli.options import FORMATS, command_line, report_format, spreadsheet_safe
 from karat.cli.parameters import (
     CommandFunction,
-    Listing,
     Numbers,
     bundle,
     choice,
@@ -236,7 +235,6 @@ _REPORT_OPTIONS = (
         choice(*FORMATS),
         callback=_ending,
         metavar="FORMAT",
-        cls=Listing,
         registry="renderers",
         heading=OUTPUT,
     ),

@@ -35,7 +35,7 @@ from karat.llm.requests import (
 )
 
 
-def as_json(body: bytes) -> Any:
+def parse_body(body: bytes) -> Any:
     """Return a body as JSON, or None."""
     try:
         return json.loads(body)
@@ -128,7 +128,7 @@ class _TimedSocket(io.RawIOBase):
         """Do nothing: http.client closes files that it still reads from."""
 
 
-class EndpointLine:
+class EndpointConnection:
     """A connection to an endpoint, kept open between requests.
 
     All methods except `abort` must be called from one thread.
@@ -240,7 +240,7 @@ class EndpointLine:
         raise OSError("the host has no address")
 
 
-class DemoLine:
+class DemoConnection:
     """The offline stand-in; its tokens are estimated."""
 
     def ask(self, job: RequestJob) -> Completion:
@@ -257,16 +257,16 @@ class DemoLine:
         """Do nothing: there is no connection."""
 
 
-RequestLine = EndpointLine | DemoLine
+ModelConnection = EndpointConnection | DemoConnection
 """The connection of a worker to a language model."""
 
 
-def line_to(endpoint: Endpoint, key: ApiKey) -> Callable[[], RequestLine]:
+def connection_maker(endpoint: Endpoint, key: ApiKey) -> Callable[[], ModelConnection]:
     """Return a function that makes the connection of a worker."""
     if endpoint.is_demo:
-        return DemoLine
+        return DemoConnection
     trusted = ssl.create_default_context() if endpoint.address.secure else None
-    return lambda: EndpointLine(endpoint, key, trusted)
+    return lambda: EndpointConnection(endpoint, key, trusted)
 
 
 def _failure_without_reply(error: Exception, endpoint: Endpoint) -> EndpointFailure:
@@ -289,7 +289,7 @@ _TEMPORARY = {408, 409, 425, 429}
 
 def as_refusal(reply: HttpReply, endpoint: Endpoint, key: ApiKey) -> EndpointFailure:
     """Return the failure for a reply with an error status."""
-    detail = server_error_message(as_json(reply.body), key)
+    detail = server_error_message(parse_body(reply.body), key)
     status = f"HTTP {reply.status}"
     retry = reply.status in _TEMPORARY or reply.status >= 500
     wait = seconds_to_wait(reply.headers.get("retry-after")) if retry else None
@@ -331,7 +331,7 @@ def _stop_message(reply: HttpReply, endpoint: Endpoint, key: ApiKey, status_text
 
 def as_completion(body: bytes, key: ApiKey, request: Request) -> Completion | EndpointFailure:
     """Return the completion in a body; an empty one is a failure."""
-    document = as_json(body)
+    document = parse_body(body)
     choices = _get(document, "choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     content = _get(_get(choice, "message"), "content", "")

@@ -287,25 +287,22 @@ class Endpoint:
                 )
         return key
 
-    def parameters(self, request: Request, rejections: int = 0) -> dict[str, object]:
-        """Return the parameters of a request; replicates and retries differ in the seed."""
-        seed = None
-        if self.seed is not None:
-            seed = self.seed + REPLICATES * request.replicate + rejections
-        temperature = None if self.temperature is None else float(self.temperature)  # 0 is 0.0
-        optional_parameters: dict[str, object] = {
-            "temperature": temperature,
-            "max_tokens": self.max_tokens,
-            "seed": seed,
-            "response_format": {"type": "json_object"} if self.json_object else None,
-        }
-        return {key: value for key, value in optional_parameters.items() if value is not None}
-
     def body(self, request: Request, rejections: int = 0) -> dict[str, object]:
-        """Return the body of a request after a number of rejected answers."""
-        messages = [{"role": role, "content": content} for role, content in request.messages]
-        parameters = self.parameters(request, rejections)
-        return {"model": self.model, "messages": messages, **parameters}
+        """Return the body of a request; replicates and retries of invalid answers differ in seed.
+
+        Parameters that are None are left out.
+        """
+        body: dict[str, object] = {"model": self.model}
+        body["messages"] = [{"role": role, "content": text} for role, text in request.messages]
+        if self.temperature is not None:
+            body["temperature"] = float(self.temperature)  # 0 is 0.0
+        if self.max_tokens is not None:
+            body["max_tokens"] = self.max_tokens
+        if self.seed is not None:
+            body["seed"] = self.seed + REPLICATES * request.replicate + rejections
+        if self.json_object:
+            body["response_format"] = {"type": "json_object"}
+        return body
 
     def cache_key(self, request: Request) -> str:
         """Return the hash of everything that determines an answer."""

@@ -93,13 +93,13 @@ def entries(reply: Mapping[str, Any], key: str, ids: Sequence[str]) -> dict[str,
     return {id: by_id[id] for id in ids}
 
 
-def number_between(entry: Mapping[str, Any], key: str, low: float, high: float) -> float:
-    """Return a number; raise InvalidAnswer if it is not on the scale."""
-    value = entry.get(key)
+def number_between(entry: Mapping[str, Any], low: float, high: float) -> float:
+    """Return the value of an entry; raise InvalidAnswer if it is not on the scale."""
+    value = entry.get("value")
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InvalidAnswer(f"the {key} is not a number")
+        raise InvalidAnswer("the value is not a number")
     if not low <= value <= high:  # also rejects NaN
-        raise InvalidAnswer(f"the {key} is off the scale")
+        raise InvalidAnswer("the value is off the scale")
     return float(value)
 
 
@@ -111,16 +111,16 @@ def one_of(entry: Mapping[str, Any], key: str, choices: Collection[str]) -> str:
     return value.strip().lower()
 
 
-def quote_from(entry: Mapping[str, Any], text: str, *, needed: bool, key: str = "evidence") -> str:
-    """Return a quote; raise InvalidAnswer if it is not in the text, or empty though needed."""
-    value = entry.get(key)
+def quote_from(entry: Mapping[str, Any], text: str, *, needed: bool) -> str:
+    """Return the evidence; raise InvalidAnswer if it is not in the text, or empty though needed."""
+    value = entry.get("evidence")
     if not isinstance(value, str | None):
-        raise InvalidAnswer(f"the {key} is not a text")
+        raise InvalidAnswer("the evidence is not a text")
     quote = " ".join((value or "").split())
     if not quote and needed:
-        raise InvalidAnswer(f"no {key}")
+        raise InvalidAnswer("no evidence")
     if not occurs(quote, text):
-        raise InvalidAnswer(f"the {key} does not occur in the text")
+        raise InvalidAnswer("the evidence does not occur in the text")
     return quote
 
 

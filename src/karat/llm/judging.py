@@ -60,12 +60,9 @@ def judge_ratings(
         seed: seed of the random order and the sample.
         progress: function that is called with the progress.
     """
-    settings = scale, guideline, batch, prompt, sample, seed
-    task = rating_task(as_evalset(evalset), dimension, *settings)
-    ratings: ModelRatings = task.run(
-        Setup(endpoint, cache, limits or Limits(), replicates), judge, progress
-    )
-    return ratings
+    rated_set = as_evalset(evalset)
+    task = rating_task(rated_set, dimension, scale, guideline, batch, prompt, sample, seed)
+    return task.run(Setup(endpoint, cache, limits or Limits(), replicates), judge, progress)
 
 
 def judge_pairs(
@@ -94,12 +91,9 @@ def judge_pairs(
         guideline: question to answer, instead of the one in the set.
         cache, limits, prompt, judge, replicates, sample, seed, progress: as in `judge_ratings`.
     """
-    settings = baseline, dimension, guideline, prompt, sample, seed
-    task = pair_task(as_evalset(evalset), *settings)
-    pairs: ModelPairs = task.run(
-        Setup(endpoint, cache, limits or Limits(), replicates), judge, progress
-    )
-    return pairs
+    compared_set = as_evalset(evalset)
+    task = pair_task(compared_set, baseline, dimension, guideline, prompt, sample, seed)
+    return task.run(Setup(endpoint, cache, limits or Limits(), replicates), judge, progress)
 
 
 def judge_nuggets(
@@ -127,7 +121,4 @@ def judge_nuggets(
         cache, limits, prompt, judge, seed, progress: as in `judge_ratings`.
     """
     task = ModelSupportTask(as_nuggets(nuggets, progress), prompt, batch, sample, seed)
-    supports: ModelSupports = task.run(
-        Setup(endpoint, cache, limits or Limits(), replicates), judge, progress
-    )
-    return supports
+    return task.run(Setup(endpoint, cache, limits or Limits(), replicates), judge, progress)

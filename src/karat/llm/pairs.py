@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import combinations
+from itertools import chain, combinations
 from os import PathLike
 from typing import Any, ClassVar, NamedTuple
 
@@ -58,7 +58,7 @@ class ShownPair(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ModelPairTask(JudgingTask):
+class ModelPairTask(JudgingTask[ModelPairs]):
     """Pairs of systems to compare on every segment: all, or each with a baseline."""
 
     name: ClassVar[str] = "judge-pairs"
@@ -119,14 +119,13 @@ class ModelPairTask(JudgingTask):
         settings = {"quality": self.material.dimension.name, "baseline": self.baseline or "none"}
         return {**settings, **self.material.settings()}
 
-    def result(self, judgements: JudgedRows, **fields: Any) -> ModelPairs:
+    def result(self, interview: Interview, **fields: Any) -> ModelPairs:
         """Return the preferences, as a dimension on a scale from 0 to 1."""
         quality, guideline = self.material.dimension.name, self.material.dimension.guideline
         name = PREFERENCE if quality == OVERALL else f"{quality} {PREFERENCE}"
         dimension = Dimension(name, low=0, high=1, guideline=guideline)
-        answers = judgements.interview.answers.values()
-        values = [answer.value for replies in answers for answer in replies]
-        bias = position_bias(judgements.rows, values)
+        replies = chain.from_iterable(interview.answers.values())
+        bias = position_bias(fields["rows"], [reply.value for reply in replies])
         return ModelPairs(**fields, dimension=dimension, bias=bias)
 
     def judged_rows(self, interview: Interview) -> JudgedRows:
@@ -152,7 +151,7 @@ class ModelPairTask(JudgingTask):
         elif n_equal:
             count = f"{n_equal:,} pairs of equal outputs count as ties"
             notes.append(f"{count}; nobody was asked about them.")
-        return JudgedRows(rows, missing, notes, interview)
+        return JudgedRows(rows, missing, notes)
 
 
 def pair_task(

@@ -48,7 +48,7 @@ class RatingScale(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ModelRatingTask(JudgingTask):
+class ModelRatingTask(JudgingTask[ModelRatings]):
     """Outputs to rate, at most `batch` of a segment in one request."""
 
     name: ClassVar[str] = "judge-ratings"
@@ -92,9 +92,9 @@ class ModelRatingTask(JudgingTask):
         settings = {"dimension": self.material.dimension.name, "scale": f"{low:g}-{high:g}"}
         return {**settings, "batch": self.batch, **self.material.settings(self.batch > 1)}
 
-    def result(self, judgements: JudgedRows, **fields: Any) -> ModelRatings:
+    def result(self, interview: Interview, **fields: Any) -> ModelRatings:
         """Return the ratings with their agreement with people."""
-        agreement = rating_agreement(self.material, fields["judge"], judgements.rows)
+        agreement = rating_agreement(self.material, fields["judge"], fields["rows"])
         return ModelRatings(**fields, agreement=agreement, dimension=self.material.dimension)
 
     def judged_rows(self, interview: Interview) -> JudgedRows:
@@ -116,7 +116,7 @@ class ModelRatingTask(JudgingTask):
                 else:
                     reason = interview.reasons.get(case, TOO_LONG)
                     missing.append((f"{system}, segment {segment}", reason))
-        return JudgedRows(rows, missing, list(self.material.notes()), interview)
+        return JudgedRows(rows, missing, list(self.material.notes()))
 
 
 def rating_task(
@@ -163,7 +163,7 @@ def parse_ratings(
     """
     ratings = {}
     for id, entry in entries(json_object(answer), "answers", list(texts)).items():
-        value = number_between(entry, "value", scale.low, scale.high)
+        value = number_between(entry, scale.low, scale.high)
         needed = value != scale.best and bool(texts[id].strip())
         ratings[texts[id]] = JudgedValue(value, quote_from(entry, texts[id], needed=needed))
     return ratings

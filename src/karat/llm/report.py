@@ -59,18 +59,6 @@ def missing_clause(missing: Sequence[Any]) -> str:
     return f"; {count:,} {verb} missing ({', '.join(reasons)})"
 
 
-def plan_answer(plan: AskingPlan) -> tuple[str, ...]:
-    """Return the expected requests, tokens and cost as sentences."""
-    (row,) = plan.rows
-    cached = f"; {format_count(row.cached, 'answer')} in the cache" if row.cached else ""
-    cost = "" if row.cost is None else f", which cost at most {row.cost:,.4f}"
-    return (
-        f"{format_count(row.to_send, 'request')} of about {row.prompt_tokens:,} tokens in all "
-        f"would be sent{cost}{cached}.",
-        "Nothing was sent.",
-    )
-
-
 _USAGE = (
     Column("run", "", help="This run, or all runs with the same cache, endpoint and model."),
     number("requests", "Requests", help="Answers that were wanted."),
@@ -118,35 +106,29 @@ def usage_tables(usage: Usage) -> list[Table]:
     return tables
 
 
-def missing_tables(missing: Sequence[Any]) -> list[Table]:
-    """Return a table of reasons if answers are missing."""
-    return [Table("missing", "Missing", _MISSING, missing, open=True)] if missing else []
-
-
 def plan_document(plan: AskingPlan) -> Document:
-    """Return the report on a dry run."""
+    """Return the report on a dry run: the expected requests, tokens and cost."""
+    (row,) = plan.rows
+    requests = f"{format_count(row.to_send, 'request')} of about {row.prompt_tokens:,} tokens"
+    cost = "" if row.cost is None else f", which cost at most {row.cost:,.4f}"
+    cached = f"; {format_count(row.cached, 'answer')} in the cache" if row.cached else ""
+    answer = (f"{requests} in all would be sent{cost}{cached}.", "Nothing was sent.")
     table = Table("rows", "Plan", _PLAN, plan.rows, open=True)
-    signatures, answer = {plan.task: plan.signature}, plan_answer(plan)
-    return Document("Dry run", (table,), signatures=signatures, answer=answer)
+    return Document("Dry run", (table,), signatures={plan.task: plan.signature}, answer=answer)
 
 
 def ratings_answer(ratings: ModelRatings) -> tuple[str, ...]:
     """Return a summary: number of ratings, means by system, and agreement with people."""
-    means = _means(ratings.systems, "{:.2f}", ratings.dimension.better == "lower")
-    means_sentence = f"Mean {ratings.dimension.name}: {means}."
-    return (
-        _judged_sentence(ratings, "rated", "outputs"),
-        *([means_sentence] if means else []),
-        *_agreement(ratings),
-    )
+    summary = _judged_sentence(ratings, "rated", "outputs")
+    lower, title = ratings.dimension.better == "lower", f"Mean {ratings.dimension.name}"
+    return (summary, *_means(title, ratings.systems, "{:.2f}", lower), *_agreement(ratings))
 
 
 def pairs_answer(pairs: ModelPairs) -> tuple[str, ...]:
     """Return a summary: number of comparisons, shares of wins, and position bias."""
-    wins = _means(pairs.systems, "{:.1%}")
-    wins_sentence = f"Share of comparisons won, ties as half: {wins}."
     summary = _judged_sentence(pairs, "compared", "pairs of outputs")
-    return (summary, *([wins_sentence] if wins else []), *_bias(pairs))
+    title = "Share of comparisons won, ties as half"
+    return (summary, *_means(title, pairs.systems, "{:.1%}"), *_bias(pairs))
 
 
 def _bias(pairs: ModelPairs) -> list[str]:
@@ -167,10 +149,9 @@ def _bias(pairs: ModelPairs) -> list[str]:
 
 def supports_answer(supports: ModelSupports) -> tuple[str, ...]:
     """Return a summary: number of labels, mean support by run, and agreement with people."""
-    means = _means(supports.systems, "{:.3f}")
-    means_sentence = f"Mean support of nuggets by a response (partial support as half): {means}."
     summary = _judged_sentence(supports, "labelled", "pairs of response and nugget")
-    return (summary, *([means_sentence] if means else []), *_agreement(supports))
+    title = "Mean support of nuggets by a response (partial support as half)"
+    return (summary, *_means(title, supports.systems, "{:.3f}"), *_agreement(supports))
 
 
 def _judged_sentence(judging: Judging, verb: str, units: str) -> str:
@@ -178,11 +159,13 @@ def _judged_sentence(judging: Judging, verb: str, units: str) -> str:
     return f"{judging.judge} {verb} {judged}{missing_clause(judging.missing)}."
 
 
-def _means(systems: Sequence[SystemShares], form: str, lower: bool = False) -> str:
-    """Return the means of systems, the best first; "" without systems."""
+def _means(
+    title: str, systems: Sequence[SystemShares], form: str, lower: bool = False
+) -> list[str]:
+    """Return the means of systems as a sentence, the best first; nothing without systems."""
     ranked = sorted(systems, key=lambda system: system.mean, reverse=not lower)
     means = [f"{system.system} {form.format(system.mean)}" for system in ranked]
-    return join_names(means) if means else ""
+    return [f"{title}: {join_names(means)}."] if means else []
 
 
 def _agreement(judging: Judging) -> list[str]:
@@ -196,12 +179,6 @@ def _agreement(judging: Judging) -> list[str]:
 
 
 MAX_BARS = 6
-_EXAMPLE_COLUMNS = (
-    Column("system", "System"),
-    Column("segment", "Segment"),
-    number("value", "Rating", 2),
-    Column("evidence", "Evidence", wrap=True),
-)
 
 
 def rating_examples(ratings: ModelRatings) -> list[Examples]:
@@ -214,7 +191,8 @@ def rating_examples(ratings: ModelRatings) -> list[Examples]:
     rows = list(worst.values())[:MAX_BARS]
     if not rows:
         return []
-    table = Table("examples", "Lowest ratings", _EXAMPLE_COLUMNS, rows)
+    columns = (*_RATINGS[:3], Column("evidence", "Evidence", wrap=True))
+    table = Table("examples", "Lowest ratings", columns, rows)
     caption = "Marked: words that the model quoted as evidence."
     return [Examples("Lowest ratings", tuple(map(_case, rows)), table, marked=caption)]
 
@@ -344,7 +322,8 @@ def supports_document(supports: ModelSupports) -> Document:
 def _document(
     judging: Judging, title: str, blocks: Iterable[Block], answer: tuple[str, ...]
 ) -> Document:
-    blocks = (*blocks, *missing_tables(judging.missing), *usage_tables(judging.usage))
+    missing = Table("missing", "Missing", _MISSING, judging.missing, open=True)
+    blocks = (*blocks, *([missing] if judging.missing else []), *usage_tables(judging.usage))
     signatures, basis = {judging.judge: judging.signature}, usage_sentence(judging.usage)
     return Document(title, blocks, signatures=signatures, answer=answer, basis=basis)
 

@@ -109,7 +109,7 @@ class EndpointFailure(NamedTuple):
     """One of the kinds above, or `HTTP 500`."""
     detail: str = ""
     """Short message of the server or the system, without the key."""
-    again: bool = True
+    may_retry: bool = True
     """Whether another attempt may help."""
     stop: str = ""
     """Message that ends the run, if no other request can succeed either."""

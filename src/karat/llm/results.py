@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from karat.errors import InputError, quoted, short
 from karat.evalset.judgements import MODEL, Dimension
@@ -253,10 +253,12 @@ class JudgedRows(NamedTuple):
     rows: Sequence[Any]
     missing: Sequence[tuple[str, str]]
     notes: Sequence[str]
-    interview: Interview
 
 
-class JudgingTask:
+JudgingT = TypeVar("JudgingT", bound=Judging)
+
+
+class JudgingTask(Generic[JudgingT]):
     """Outputs or responses to judge: makes the cases, and turns answers into rows."""
 
     name: ClassVar[str]
@@ -282,7 +284,7 @@ class JudgingTask:
         """Return the judgements in the answers."""
         raise NotImplementedError
 
-    def result(self, judgements: JudgedRows, **fields: Any) -> Any:
+    def result(self, interview: Interview, **fields: Any) -> JudgingT:
         """Return the result; `fields` are those of a `Judging`."""
         raise NotImplementedError
 
@@ -300,27 +302,28 @@ class JudgingTask:
         """Return the cases with their prompt."""
         return InterviewTask(task_prompt(self.slots, self.prompt), self.form, self.cases)
 
-    def run(self, setup: Setup, judge: str = "", progress: Progress = silent) -> Any:
+    def run(self, setup: Setup, judge: str = "", progress: Progress = silent) -> JudgingT:
         """Ask a model and return its judgements; raise InputError if no answer is valid."""
         judge, task = judge or setup.judge, self.task()
         name, kinds = self.judged_set
         if kinds.get(judge, MODEL) != MODEL:
             problem = f"{name} has a judge {quoted(judge)} who is not a model"
             raise InputError(f"{problem}: give the model another name with --judge")
-        judgements = self.judged_rows(task.ask(setup, progress))
+        interview = task.ask(setup, progress)
+        judgements = self.judged_rows(interview)
         rows, reasons = tuple(judgements.rows), tally_reasons(judgements.missing)
         if reasons and not any(row.answers for row in rows):
             counted = ", ".join(f"{row.reason} ({row.missing:,})" for row in reasons[:3])
             raise InputError(f"{short(judge)} gave no valid answer: {counted}; nothing was written")
         return self.result(
-            judgements,
+            interview,
             name=name,
             judge=judge,
             rows=rows,
             expected=len(rows) + sum(row.missing for row in reasons),
             missing=reasons,
-            usage=judgements.interview.usage,
+            usage=interview.usage,
             settings={**self.settings, "prompt": task.prompt.label, **setup.settings},
             signature=signature(self.name, self.settings, task, setup),
-            notes=(*setup.notes, NO_PERSON, *judgements.notes, *judgements.interview.notes),
+            notes=(*setup.notes, NO_PERSON, *judgements.notes, *interview.notes),
         )

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from karat.errors import EndpointError, KaratError, short
 from karat.llm.cache import Cache
-from karat.llm.client import RequestLine, line_to
+from karat.llm.client import ModelConnection, connection_maker
 from karat.llm.endpoint import Endpoint
 from karat.llm.requests import (
     ANSWER_FAILURES,
@@ -81,7 +81,7 @@ class Schedule:
         if self._limits.rate is not None:
             self._not_before = max(now, self._not_before) + 60 / self._limits.rate
 
-    def again(self, job: RequestJob, now: float, requested_wait: float | None) -> None:
+    def retry(self, job: RequestJob, now: float, requested_wait: float | None) -> None:
         """Schedule a retry after a wait that doubles with every attempt.
 
         Half of the wait is random: it depends on the request and the attempt, not on thread order.
@@ -177,29 +177,29 @@ class Breaker:
         self._was_reached = False
         self._consecutive_failures = 0
 
-    def answered(self) -> None:
+    def record_answer(self) -> None:
         """Record an answer."""
         self._has_answered = self._was_reached = True
         self._consecutive_failures = 0
 
-    def failed(self, failure: EndpointFailure) -> None:
+    def record_failure(self, failure: EndpointFailure) -> None:
         """Record a failed attempt."""
         self._was_reached |= failure.kind != UNREACHABLE
 
-    def missing(self, failure: EndpointFailure, reason: str) -> str:
+    def record_missing(self, failure: EndpointFailure, reason: str) -> str:
         """Record an unanswered request; return the message that ends the run, or ""."""
         server, model = self._endpoint.name, self._endpoint.model
         self._consecutive_failures += 1
         if failure.kind == UNREACHABLE and not self._was_reached:
             return f"cannot connect to {server}: {reason}: check the URL and the server"
-        is_single = failure.kind in ANSWER_FAILURES or not failure.again
+        is_single = failure.kind in ANSWER_FAILURES or not failure.may_retry
         is_tolerated = is_single and self._has_answered
         if self._consecutive_failures < MAX_CONSECUTIVE_FAILURES or is_tolerated:
             return ""
         advice = "check the server, and run the same again to go on"
         if failure.kind in ANSWER_FAILURES:
             advice = f"check whether the model {model} can do the task"
-        elif not failure.again:
+        elif not failure.may_retry:
             parameters = "temperature, max_tokens, seed and response_format"
             advice = f"check {parameters} (--omit leaves one out, None or False in Python)"
         return (
@@ -214,11 +214,11 @@ Outcome = Completion | EndpointFailure
 class Workers:
     """Threads with one connection each: jobs go in, outcomes come out in any order."""
 
-    def __init__(self, line: Callable[[], RequestLine], number: int) -> None:
+    def __init__(self, connect: Callable[[], ModelConnection], number: int) -> None:
         self.number = number
         self.busy = 0
-        self._line = line
-        self._lines: list[RequestLine] = []
+        self._connect = connect
+        self._connections: list[ModelConnection] = []
         self._threads: list[threading.Thread] = []
         self._jobs: SimpleQueue[RequestJob | None] = SimpleQueue()
         self._outcomes: SimpleQueue[tuple[RequestJob, Outcome | BaseException]] = SimpleQueue()
@@ -242,8 +242,8 @@ class Workers:
         for _ in self._threads:
             self._jobs.put(None)
         if abort:
-            for line in self._lines:
-                line.abort()
+            for connection in self._connections:
+                connection.abort()
         deadline = time.monotonic() + 1
         for thread in self._threads:  # a DNS lookup cannot be interrupted
             thread.join(max(deadline - time.monotonic(), 0))
@@ -260,24 +260,24 @@ class Workers:
         return job, outcome
 
     def _start(self) -> None:
-        line = self._line()
-        thread = threading.Thread(target=self._work, args=(line,), name="karat", daemon=True)
+        connection = self._connect()
+        thread = threading.Thread(target=self._work, args=(connection,), name="karat", daemon=True)
         try:
             thread.start()
         except RuntimeError:
             raise KaratError(
                 f"cannot start thread {len(self._threads) + 1}: ask with less concurrency"
             ) from None
-        self._lines.append(line)
+        self._connections.append(connection)
         self._threads.append(thread)
 
-    def _work(self, line: RequestLine) -> None:
+    def _work(self, connection: ModelConnection) -> None:
         while (job := self._jobs.get()) is not None:
             try:
-                self._outcomes.put((job, line.ask(job)))
+                self._outcomes.put((job, connection.ask(job)))
             except BaseException as error:
                 self._outcomes.put((job, error))
-        line.close()
+        connection.close()
 
 
 Check = Callable[[Request, str], str]
@@ -330,13 +330,15 @@ class RequestRun:
                 jobs[key].in_flight = stored.state == "in flight"
         return list(jobs.values())
 
-    def final(self) -> tuple[Reply, ...]:
+    def replies(self) -> tuple[Reply, ...]:
         """Return the answers in the order of the requests."""
         return tuple(answer for answer in self.answers if answer is not None)
 
     def notes(self) -> tuple[str, ...]:
         """Return notes on the effects of limits."""
-        missing = [place for place, reply in enumerate(self.final()) if reply.reason == OVER_BUDGET]
+        missing = [
+            place for place, reply in enumerate(self.replies()) if reply.reason == OVER_BUDGET
+        ]
         if not missing:
             return tuple(self.schedule.notes())
         prompt_tokens = estimated_prompt(self._requests[missing[0]])
@@ -439,23 +441,23 @@ class RequestRun:
         for job, outcome in outcomes:
             self._budget.settle(job, outcome.prompt_tokens, outcome.completion_tokens)
             if isinstance(outcome, Completion):
-                self._breaker.answered()
+                self._breaker.record_answer()
                 self._end(job, outcome)
             else:
                 stops.append(self._act_on_failure(job, outcome))
         return next(filter(None, stops), "")
 
     def _act_on_failure(self, job: RequestJob, failure: EndpointFailure) -> str:
-        self._breaker.failed(failure)
+        self._breaker.record_failure(failure)
         job.rejections += failure.rejected is not None
         if failure.stop:
             return failure.stop
-        if failure.again and job.tries < self._limits.attempts:
-            self.schedule.again(job, time.monotonic(), failure.wait)
+        if failure.may_retry and job.tries < self._limits.attempts:
+            self.schedule.retry(job, time.monotonic(), failure.wait)
             return ""
         reason = failure.reason(job.tries)
         self._end(job, None, reason)
-        return self._breaker.missing(failure, reason)
+        return self._breaker.record_missing(failure, reason)
 
     def _end(self, job: RequestJob, completion: Completion | None, reason: str = "") -> None:
         """Record the answer, or its absence, for all requests of a job."""
@@ -542,13 +544,13 @@ def ask(
     key = endpoint.key()
     with Cache(cache, endpoint) as stored:
         run = RequestRun(request_list, endpoint, stored, limits, check, progress)
-        workers = Workers(line_to(endpoint, key), limits.concurrency)
+        workers = Workers(connection_maker(endpoint, key), limits.concurrency)
         try:
             run.ask(workers)
         finally:
             workers.end(abort=workers.busy > 0)
         totals = stored.totals()
-    answers = run.final()
+    answers = run.replies()
     usage = Usage(
         requests=len(answers),
         cached=run.counts["cached"],

@@ -47,7 +47,7 @@ class SharedResponse(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ModelSupportTask(JudgingTask):
+class ModelSupportTask(JudgingTask[ModelSupports]):
     """Responses of the runs of a set, each with the nuggets of its question."""
 
     name: ClassVar[str] = "judge-nuggets"
@@ -121,9 +121,9 @@ class ModelSupportTask(JudgingTask):
         kinds = {row.judge: row.kind or PERSON for row in self.nuggets.judgements.rows}
         return self.nuggets.name, kinds
 
-    def result(self, judgements: JudgedRows, **fields: Any) -> ModelSupports:
+    def result(self, interview: Interview, **fields: Any) -> ModelSupports:
         """Return the labels with their agreement with people."""
-        agreement = nugget_agreement(self.nuggets, fields["judge"], judgements.rows)
+        agreement = nugget_agreement(self.nuggets, fields["judge"], fields["rows"])
         return ModelSupports(**fields, agreement=agreement)
 
     def judged_rows(self, interview: Interview) -> JudgedRows:
@@ -144,7 +144,7 @@ class ModelSupportTask(JudgingTask):
                 missing += [(name, TOO_LONG)] * len(self.nuggets.key.questions[question].nuggets)
         n_judged, total = len(self.questions), len(self.nuggets.key)
         note = f"A random sample of {n_judged:,} of {total:,} questions was judged."
-        return JudgedRows(rows, missing, [note] if n_judged < total else [], interview)
+        return JudgedRows(rows, missing, [note] if n_judged < total else [])
 
 
 def _median(supports: Sequence[JudgedValue]) -> JudgedValue:

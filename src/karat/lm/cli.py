@@ -10,7 +10,7 @@ import click
 
 from karat.cli import options
 from karat.cli.command import Command, command_group
-from karat.cli.parameters import F, Gigabytes, Listing, choice, flag, integer, option, path
+from karat.cli.parameters import F, Gigabytes, choice, flag, integer, option, path
 from karat.cli.show import check_output, show
 from karat.errors import InputError
 from karat.headings import ADVANCED, WORDS
@@ -95,7 +95,6 @@ def recipe_options(tok: str) -> Callable[[F], F]:
     "text",
     show_default=False,
     metavar="FORMAT",
-    cls=Listing,
     registry="renderers",
 )
 def train(

@@ -11,28 +11,19 @@ from __future__ import annotations
 import mmap
 import threading
 import weakref
-from typing import IO
+from contextlib import suppress
+from typing import IO, NamedTuple
 
 from karat import _kernel
 from karat.errors import InputError, visible
 
 
-class _Mapping:
+class _Mapping(NamedTuple):
     """A mapped file in use."""
 
-    def __init__(self, mapped: mmap.mmap, name: str) -> None:
-        self.name, self.watched = name, _kernel.Watched(mapped, visible(name))
-        self.mapped = weakref.ref(mapped)
-
-    def is_short(self) -> bool:
-        """Return whether the file is shorter than its mapping."""
-        mapped = self.mapped()
-        if mapped is None:
-            return False
-        try:
-            return self.watched.lost or mapped.size() < len(mapped)
-        except (OSError, ValueError):  # it was closed
-            return self.watched.lost
+    name: str
+    mapped: weakref.ref[mmap.mmap]
+    watched: _kernel.Watched
 
 
 _in_use: dict[int, _Mapping] = {}
@@ -44,16 +35,20 @@ def map_whole(file: IO[bytes], name: str) -> mmap.mmap:
     mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     key = id(mapped)
     with _lock:
-        _in_use[key] = _Mapping(mapped, name)
+        _in_use[key] = _Mapping(name, weakref.ref(mapped), _kernel.Watched(mapped, visible(name)))
     weakref.finalize(mapped, _in_use.pop, key, None).atexit = False
     return mapped
 
 
 def check_mapped() -> None:
     """Raise if a file became shorter while it was in use."""
-    for mapping in _in_use.copy().values():
-        if mapping.is_short():
-            raise InputError(
-                f"{mapping.name} became shorter while it was read; wait until nothing writes to "
-                "it, and start again"
-            )
+    for name, reference, watched in _in_use.copy().values():
+        mapped = reference()
+        if mapped is None:
+            continue
+        is_short = watched.lost
+        with suppress(OSError, ValueError):  # it was closed
+            is_short = is_short or mapped.size() < len(mapped)
+        if is_short:
+            advice = "wait until nothing writes to it, and start again"
+            raise InputError(f"{name} became shorter while it was read; {advice}")

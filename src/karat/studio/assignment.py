@@ -25,7 +25,7 @@ from karat.estimation.samples import LabelScale, Sample
 from karat.estimation.system_estimates import predict
 from karat.evalset.draws import SEGMENT
 from karat.stats.population import Design
-from karat.studio.store.draws import draw_probability, mix, uniform_share
+from karat.studio.store.draws import draw_probability, mix
 from karat.studio.store.judgements import lease_end, view_in
 from karat.studio.store.people import stamp
 from karat.studio.store.projects import check_open, project_in
@@ -60,14 +60,17 @@ class _AssessorState(NamedTuple):
     judged: int
 
 
-class _Unit(NamedTuple):
-    """A unit that is free for the assessor."""
+class Unit(NamedTuple):
+    """A unit to judge."""
 
     id: int
     task: str
     item: int
     outputs: str
     round: int
+
+
+UNIT_COLUMNS = ", ".join(Unit._fields)
 
 
 def next_assignment(store: Store, assessor_id: int, now: datetime) -> AssignmentView | None:
@@ -158,29 +161,38 @@ def _make_assignment(
     now: str,
 ) -> int | None:
     """Make an assignment; return None if no unit is left."""
-    calibrates = (
-        uniform_share(assessor.seed, _CALIBRATION_DRAW, assessor.assigned)
-        < settings.calibration_rate
-    )
+    share = mix(assessor.seed, _CALIBRATION_DRAW, assessor.assigned) / 2**53  # uniform in [0, 1)
     unit = None
-    if calibrates and settings.calibration:
+    if settings.calibration and share < settings.calibration_rate:
         unit = _find_unit_in_round(connection, assessor, 0, None)
     unit = unit or _find_unit(connection, assessor, settings)
     if unit is None:
         return None
+    seed = mix(assessor.seed, _ORDER_DRAW, unit.id)
+    connection.execute("UPDATE unit SET taken = taken + 1 WHERE id = ?", (unit.id,))
+    return insert_assignment(connection, unit, assessor.id, seed, now, lease=ends)
+
+
+def insert_assignment(
+    connection: StoreConnection,
+    unit: Unit,
+    assessor: int,
+    seed: int,
+    time: str,
+    lease: str | None = None,
+) -> int:
+    """Add an assignment of a unit, whose outputs are shown in an order that follows from a seed."""
     reason, probability = CALIBRATION, None
     if unit.round:
         query = "SELECT reason, probability FROM draw WHERE item = ?"
         reason, drawn_probability = connection.row(query, unit.item)
         probability = draw_probability(drawn_probability, reason)
-    seed = mix(assessor.seed, _ORDER_DRAW, unit.id)
     outputs = sorted(json.loads(unit.outputs), key=lambda output: mix(seed, output))
-    connection.execute("UPDATE unit SET taken = taken + 1 WHERE id = ?", (unit.id,))
-    connection.execute("UPDATE assessor SET assigned = assigned + 1 WHERE id = ?", (assessor.id,))
+    connection.execute("UPDATE assessor SET assigned = assigned + 1 WHERE id = ?", (assessor,))
     return connection.insert(
         "assignment",
         unit=unit.id,
-        assessor=assessor.id,
+        assessor=assessor,
         task=unit.task,
         item=unit.item,
         outputs=json.dumps(outputs),
@@ -188,15 +200,15 @@ def _make_assignment(
         probability=probability,
         round=unit.round,
         seed=seed,
-        ord=assessor.assigned + 1,
-        lease=ends,
-        made=now,
+        ord=connection.value("SELECT assigned FROM assessor WHERE id = ?", assessor),
+        lease=lease,
+        made=time,
     )
 
 
 def _find_unit(
     connection: StoreConnection, assessor: _AssessorState, settings: ProjectSettings
-) -> _Unit | None:
+) -> Unit | None:
     """Return a free unit of the earliest round that has one, else of a new round.
 
     Store the round as the frontier of the assessor: earlier rounds are skipped until a place is
@@ -221,7 +233,7 @@ def _find_unit(
 
 def _find_unit_in_round(
     connection: StoreConnection, assessor: _AssessorState, round: int, overlap: int | None
-) -> _Unit | None:
+) -> Unit | None:
     """Return the unit of a round that is first in the assessor's order and free for them.
 
     A unit is free until `overlap` assessors have taken it; None means any number.
@@ -234,8 +246,7 @@ def _find_unit_in_round(
     if not ids:
         return None
     first_id = min(ids, key=lambda unit: mix(assessor.seed, unit))
-    query = "SELECT id, task, item, outputs, round FROM unit WHERE id = ?"
-    return _Unit(*connection.row(query, first_id))
+    return Unit(*connection.row(f"SELECT {UNIT_COLUMNS} FROM unit WHERE id = ?", first_id))
 
 
 # Rounds
@@ -446,7 +457,7 @@ def _mean_labels(
         for output, dimension, value in TASKS[task].to_judgements(
             json.loads(text), json.loads(outputs_text)
         )
-        if about in (dimension, None) and not isinstance(value, dict)
+        if about in (dimension, None) and not isinstance(value, list)
     ]
     total, count = np.zeros(shape), np.zeros(shape)
     if labels:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted
 from karat.evalset.judgements import ADJUDICATED
-from karat.studio.contents import Contents, computed_once, pseudonym
+from karat.studio.contents import CachedResults, Contents, computed_once, pseudonym
 from karat.studio.disputes import find_disputes
 from karat.studio.export.formats import csv_line
 from karat.studio.export.sets import all_values, nugget_values
@@ -165,11 +165,11 @@ class Page(NamedTuple):
     total: int
 
 
-def make_page(rows: list[Any], number: int, size: int = PAGE) -> Page:
+def make_page(rows: list[Any], number: int) -> Page:
     """Return a page of rows; the last one if the number is too high."""
-    pages = max(1, -(-len(rows) // size))
+    pages = max(1, -(-len(rows) // PAGE))
     number = min(max(number, 1), pages)
-    return Page(rows[(number - 1) * size : number * size], number, pages, len(rows))
+    return Page(rows[(number - 1) * PAGE : number * PAGE], number, pages, len(rows))
 
 
 def find_segments(store: Store, search: Search, number: int = 1) -> Page:
@@ -325,31 +325,26 @@ def output_table_lines(table: OutputTable) -> Iterator[str]:
         yield csv_line((row.segment, row.output, row.system or "", *scores, row.text))
 
 
-class _MetricScores(dict[str, dict[int, float]]):
-    """Metric -> output -> score."""
-
-
 _ONE_AT_A_TIME = threading.Lock()
 
 
 def _metric_scores(store: Store, name: str) -> dict[int, float]:
     """Return the scores of all outputs by a metric; cached, because texts never change."""
-    from karat.api import score
+
+    def compute() -> dict[int, float]:
+        from karat.api import score
+
+        with store.read() as connection:
+            rows = connection.rows(
+                "SELECT output.id, text, refs FROM output JOIN item ON item.id = item "
+                "WHERE NOT calibration"
+            )
+        references = [json.loads(refs) for _, _, refs in rows]
+        if not all(references):
+            raise InputError("metrics need references, and some segments have none")
+        texts = {"all": [text for _, text, _ in rows]}
+        ((_, values),) = score(texts, references, name, segments=True).values.items()
+        return {id: float(value) for (id, _, _), value in zip(rows, values, strict=True)}
 
     with _ONE_AT_A_TIME:
-        scores_by_metric = store.companion(_MetricScores)
-        if name not in scores_by_metric:
-            with store.read() as connection:
-                rows = connection.rows(
-                    "SELECT output.id, text, refs FROM output JOIN item ON item.id = item "
-                    "WHERE NOT calibration"
-                )
-            references = [json.loads(refs) for _, _, refs in rows]
-            if not all(references):
-                raise InputError("metrics need references, and some segments have none")
-            texts = {"all": [text for _, text, _ in rows]}
-            ((_, values),) = score(texts, references, name, segments=True).values.items()
-            scores_by_metric[name] = {
-                id: float(value) for (id, _, _), value in zip(rows, values, strict=True)
-            }
-        return scores_by_metric[name]
+        return store.companion(CachedResults).get(f"metric {name}", None, compute)

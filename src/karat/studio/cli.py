@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from karat.cli.command import Command
-from karat.cli.options import complete_set
-from karat.cli.parameters import F, choice, combine, flag, integer, named, option, path, share
+from karat.cli.options import complete_set, setting_option
+from karat.cli.parameters import F, choice, combine, flag, integer, named, not_empty, option, path
 from karat.cli.show import say
 from karat.errors import InputError, short, visible
-from karat.headings import ADVANCED, COMMON
+from karat.headings import ADVANCED
 from karat.progress import Bar
 from karat.studio.options import OPTIONS, PORT, TOKEN_VARIABLE, StudioOptions
 
@@ -29,24 +28,11 @@ EXPORT_FORMATS = (
 
 def declared_options(*names: str) -> Callable[[F], F]:
     """Return a decorator that adds options of `StudioOptions`, given by the names of fields."""
-    unset = {field.name: field.default for field in fields(StudioOptions)}
     decorators = []
     for name in names:
-        declared, default = OPTIONS[name], unset[name]
-        heading = ADVANCED if declared.is_advanced else COMMON
-        if default is False:
-            decorators.append(flag(declared.spelling, declared.help, heading=heading))
-            continue
-        kind: Any = path if declared.is_path else None
-        if declared.choices:
-            kind = choice(*declared.choices)
-        elif declared.low is not None:
-            is_share = isinstance(declared.low, float)
-            kind = share() if is_share else integer(min=int(declared.low), max=declared.high)
-        add = named if kind is None else option
-        spelling, many = f"{declared.spelling} {name}", default == ()
-        more = {"multiple": many, "metavar": declared.metavar, "heading": heading}
-        decorators.append(add(spelling, declared.help, kind, **more))
+        is_file = OPTIONS[name].metadata["place"]
+        callback = None if is_file else not_empty
+        decorators.append(setting_option(name, OPTIONS[name], callback=callback))
     return combine(*decorators)
 
 

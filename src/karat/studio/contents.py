@@ -277,21 +277,34 @@ def read_version(connection: StoreConnection) -> Version:
 
 
 @dataclass
+class CachedResults:
+    """Results computed from an open store, each with the version that it was computed from."""
+
+    results: dict[str, tuple[Version | None, Any]] = field(default_factory=dict)
+
+    def get(self, name: str, version: Version | None, compute: Callable[[], T]) -> T:
+        """Return a result, computed unless it is known for the version."""
+        if name not in self.results or self.results[name][0] != version:
+            self.results[name] = version, compute()
+        result: T = self.results[name][1]
+        return result
+
+
+@dataclass
 class LiveState:
-    """Answers and results of a store, updated incrementally.
+    """Answers of a store, updated incrementally.
 
     Texts are kept for nuggets only, whose judgements refer to the text of responses. Until the
     reveal systems have pseudonyms.
     """
 
-    newest: int = 0
+    newest_judgement: int = 0
     """The newest judgement in `answers`."""
-    edits: int = 0
+    n_edits: int = 0
     """Number of key edits applied to texts and answers."""
     answers: dict[int, CurrentAnswer] = field(default_factory=dict)
     """Assignment -> its current answer."""
     newest_contents: tuple[Version, Contents] | None = None
-    results: dict[str, tuple[Version, Any]] = field(default_factory=dict)
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def contents(self, connection: StoreConnection, version: Version) -> Contents:
@@ -303,20 +316,20 @@ class LiveState:
     def _read(self, connection: StoreConnection) -> Contents:
         project = project_in(connection)
         earlier = None if self.newest_contents is None else self.newest_contents[1]
-        edits = connection.value("SELECT count(*) FROM key_edit")
-        if edits != self.edits:  # read everything again: edits are rare
-            earlier, self.newest, self.edits = None, 0, edits
+        n_edits = connection.value("SELECT count(*) FROM key_edit")
+        if n_edits != self.n_edits:  # read everything again: edits are rare
+            earlier, self.newest_judgement, self.n_edits = None, 0, n_edits
             self.answers.clear()
         newest = connection.value("SELECT coalesce(max(id), 0) FROM judgement")
-        if newest != self.newest:  # update assignments with new rows
+        if newest != self.newest_judgement:  # update assignments with new rows
             changed = "SELECT assignment FROM judgement WHERE id > ?"
-            if self.newest:
-                for id in connection.column(changed, self.newest):
+            if self.newest_judgement:
+                for id in connection.column(changed, self.newest_judgement):
                     self.answers.pop(id, None)
-            rows = connection.rows(f"{_ANSWERS} AND a.id IN ({changed})", self.newest)
+            rows = connection.rows(f"{_ANSWERS} AND a.id IN ({changed})", self.newest_judgement)
             answers = _parse_answers(connection, rows)
             self.answers |= {row[-1]: answer for row, answer in zip(rows, answers, strict=True)}
-            self.newest = newest
+            self.newest_judgement = newest
         if earlier and (earlier.project.state == REVEALED) == (project.state == REVEALED):
             items, outputs, nuggets = earlier.items, earlier.outputs, earlier.nuggets
         else:
@@ -343,11 +356,10 @@ def computed_once(compute: Callable[[Store, Contents], T]) -> Callable[[Store], 
         state = store.companion(LiveState)
         with state.lock, store.read() as connection:
             version = read_version(connection)
-            cached = state.results.get(compute.__name__)
-            if cached is None or cached[0] != version:
-                cached = version, compute(store, state.contents(connection, version))
-                state.results[compute.__name__] = cached
-            result: T = cached[1]
-            return result
+            return store.companion(CachedResults).get(
+                compute.__name__,
+                version,
+                lambda: compute(store, state.contents(connection, version)),
+            )
 
     return get_result

@@ -155,11 +155,10 @@ def _newest_decision(
     connection: StoreConnection, dispute: Dispute
 ) -> tuple[dict[str, Any] | None, str | None]:
     """Return the newest decision on a dispute as an answer, and its uuid."""
-    text, uuid = connection.row(
-        "SELECT value, uuid FROM adjudication WHERE task = ? AND item = ? AND output IS ? "
-        "AND about = ? ORDER BY id DESC LIMIT 1",
-        *dispute.target,
-    ) or (None, None)
+    task, item, output, about = dispute.target
+    text, uuid = connection.newest(
+        "adjudication", "value", "uuid", task=task, item=item, output=output, about=about
+    )
     if text is None:
         return None, uuid
     value = json.loads(text)

@@ -43,9 +43,7 @@ _VERSION = re.compile(r"(.*)\.v(\d{1,6})", re.DOTALL)
 
 def adjudicators_may_edit(connection: StoreConnection) -> bool:
     """Return whether adjudicators may edit the key, by the newest event."""
-    detail = connection.optional_value(
-        "SELECT detail FROM event WHERE what = ? ORDER BY id DESC LIMIT 1", ALLOWS
-    )
+    (detail,) = connection.newest("event", "detail", what=ALLOWS)
     return detail is not None and bool(json.loads(detail)["adjudicators"])
 
 
@@ -191,9 +189,7 @@ def edit_key(store: Store, assessor: int, edit: KeyEdit, now: datetime | None = 
             raise InputError("only owners, and adjudicators whom they allow it, edit the key")
         if connection.row("SELECT 1 FROM item WHERE id = ? AND NOT calibration", item) is None:
             raise InputError(f"there is no question {quoted(item)}")
-        before, newest = connection.row(
-            "SELECT id, uuid FROM key_edit WHERE item = ? ORDER BY id DESC LIMIT 1", item
-        ) or (None, None)
+        before, newest = connection.newest("key_edit", "id", "uuid", item=item)
         if newest != edit.supersedes:
             raise InputError("somebody has edited this question meanwhile: look at it again first")
         change = _make_change(connection, edit)

@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -34,7 +34,7 @@ from karat.studio.tasks import NUGGETS, PAIRS, TASKS
 from karat.studio.tasks.pairs import WIN
 
 if TYPE_CHECKING:
-    from karat.estimation.estimate_results import Estimate
+    from karat.estimation.estimate_results import Estimate, EstimateRow
     from karat.meta.judge_agreement import JudgeAgreement
 
 
@@ -222,6 +222,11 @@ class LiveEstimate:
     """Scores with intervals; `more` is the number of further labels that halve the width."""
     reason: str = ""
 
+    @property
+    def rows(self) -> Sequence[EstimateRow]:
+        """The scores of systems; none without an estimate."""
+        return self.estimate.rows if self.estimate else ()
+
 
 def ask_estimates(store: Store, owner: int) -> None:
     """Record that an owner asked for estimates before the reveal."""
@@ -374,10 +379,10 @@ class LatestResults:
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._known: LiveResults | None = None
-        self._fault: KaratError | None = None
-        self._busy = False
-        self._rests_until = 0.0
+        self._newest: LiveResults | None = None
+        self._error: KaratError | None = None
+        self._is_computing = False
+        self._pauses_until = 0.0
         self._worker: Worker | None = None
 
     def get(self, store: Store) -> LiveResults | None:
@@ -385,34 +390,36 @@ class LatestResults:
         with store.read() as connection:
             version = read_version(connection)
         with self._changed:
-            if self._is_known(version):
-                return self._known
+            if self._is_current(version):
+                return self._newest
             if version.judgement < MAX_IN_PROCESS:
-                self._known = compute_live_results(store)
-                return self._known
-            if not self._busy and time.monotonic() >= self._rests_until:
-                self._busy = True
+                self._newest = compute_live_results(store)
+                return self._newest
+            if not self._is_computing and time.monotonic() >= self._pauses_until:
+                self._is_computing = True
                 threading.Thread(target=self._compute, args=(store,), daemon=True).start()
-            self._changed.wait_for(lambda: self._is_known(version) or not self._busy, WAIT_SECONDS)
-            if self._fault and self._known is None:
-                raise self._fault
-            return self._known
+            self._changed.wait_for(
+                lambda: self._is_current(version) or not self._is_computing, WAIT_SECONDS
+            )
+            if self._error and self._newest is None:
+                raise self._error
+            return self._newest
 
-    def _is_known(self, version: Version) -> bool:
-        return self._known is not None and self._known.version == version
+    def _is_current(self, version: Version) -> bool:
+        return self._newest is not None and self._newest.version == version
 
     def _compute(self, store: Store) -> None:
         """Compute in the worker, then pause for as long as that took."""
-        begun, results, fault = time.monotonic(), None, None
+        started, results, failure = time.monotonic(), None, None
         try:
             self._worker = self._worker or Worker(store.path)
             results = self._worker.ask()
         except KaratError as error:
-            self._worker, fault = None, error
+            self._worker, failure = None, error
         with self._changed:
-            self._known, self._fault = results or self._known, fault
-            self._busy = False
-            self._rests_until = 2 * time.monotonic() - begun
+            self._newest, self._error = results or self._newest, failure
+            self._is_computing = False
+            self._pauses_until = 2 * time.monotonic() - started
             self._changed.notify_all()
 
 

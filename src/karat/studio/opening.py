@@ -6,6 +6,7 @@ import os
 import socket
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, fields
 from importlib.util import find_spec
 from pathlib import Path
@@ -37,12 +38,6 @@ if TYPE_CHECKING:
 SetSource = str | os.PathLike[str] | EvalSet | NuggetSet
 Tell = Callable[[str], None]
 Tasks = dict[str, dict[str, Any]]
-SHARED_SETTINGS = tuple(
-    setting.name
-    for setting in fields(ProjectSettings)
-    if setting.name in OPTIONS and setting.name not in ("show", "calibration")
-)
-"""Options that are also settings of a project."""
 
 
 # Settings of a project
@@ -54,6 +49,15 @@ def _make_tasks(options: StudioOptions, name: str) -> Tasks:
         raise InputError(f"no task {quoted(name)}: expected one of {', '.join(TASKS)}")
     task = TASKS[name]
     return {name: task.choose_settings(options.dimensions, options.scales, options.scheme)}
+
+
+def _shared_settings(options: StudioOptions, task: str) -> dict[str, Any]:
+    """Return the options that are also settings of a project, where they are given."""
+    names = [setting.name for setting in fields(ProjectSettings) if setting.name in OPTIONS]
+    values = {name: getattr(options, name) for name in names if name != "show"}
+    if options.calibration is not None:
+        values["calibration"] = projects.read_calibration(options.calibration, task)
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _choose_shown_texts(
@@ -86,16 +90,12 @@ def _check_same_settings(path: Path, options: StudioOptions, settings: ProjectSe
     if asks_task and _make_tasks(options, options.task or task) != settings.tasks:
         advice = f"leave out the options of the task ({task}), or name another file with --store"
         raise InputError(f"{short(path)} was made for another task or scale: {advice}")
-    requested = {name: getattr(options, name) for name in SHARED_SETTINGS}
+    requested = _shared_settings(options, next(iter(settings.tasks)))
     if options.show:
-        parts = {part.name: part.name in options.show for part in fields(Show)}
-        requested["show"] = Show(**parts)
-    if options.calibration is not None:
-        first_task = next(iter(settings.tasks))
-        requested["calibration"] = projects.read_calibration(options.calibration, first_task)
+        requested["show"] = Show(**{part.name: part.name in options.show for part in fields(Show)})
     for name, value in requested.items():
-        if value is not None and value != getattr(settings, name):
-            option = OPTIONS[name].name
+        if value != getattr(settings, name):
+            option = OPTIONS[name].metadata["option"].split()[-1]
             advice = f"leave out {option}, or name another file with --store"
             raise InputError(f"{short(path)} was made with another {option}: {advice}")
 
@@ -200,12 +200,9 @@ def _load_set(
         loaded_set = read_outputs(Path(source), tell)
     else:
         loaded_set = load_evalset(source, progress=progress)
-    calibration = options.calibration
-    known_items = () if calibration is None else projects.read_calibration(calibration, *tasks)
+    shared = _shared_settings(options, *tasks)
     show = _choose_shown_texts(options.show, tasks, loaded_set)
-    values = {name: getattr(options, name) for name in SHARED_SETTINGS}
-    shared = {name: value for name, value in values.items() if value is not None}
-    return loaded_set, ProjectSettings(tasks, show, calibration=known_items, **shared)
+    return loaded_set, ProjectSettings(tasks, show, **shared)
 
 
 # The studio
@@ -342,21 +339,17 @@ def prepare_studio(
         people.check_name(name)
         if name == OWNER:
             raise InputError(f"--assessor {OWNER}: that is the name of your own link, use another")
-    bound = listen(address, port)  # first, so that nothing is made if the port is taken
-    try:
+    with ExitStack() as on_error:
+        bound = listen(address, port)  # first, so that nothing is made if the port is taken
+        on_error.callback(bound.close)
         path = _default_store_path(source) if store is None else as_path("store", store)
         opened = open_store(source, path, options, progress, tell)
-        try:
-            studio = Studio(opened, Keys.for_store(opened.path))
-            with opened.explaining_damage():
-                invited = make_links(studio, assessors, token)
-                prepare_rounds(opened)
-        except BaseException:
-            opened.close()
-            raise
-    except BaseException:
-        bound.close()
-        raise
+        on_error.callback(opened.close)
+        studio = Studio(opened, Keys.for_store(opened.path))
+        with opened.explaining_damage():
+            invited = make_links(studio, assessors, token)
+            prepare_rounds(opened)
+        on_error.pop_all()
     hostname = socket.gethostname() if address in EVERYWHERE else address
     hostname = f"[{hostname}]" if ":" in hostname else hostname
     site = f"http://{hostname}:{bound.getsockname()[1]}"

@@ -4,120 +4,104 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any, NamedTuple
+from dataclasses import Field, dataclass, fields
+from functools import partial
+from typing import Any
 
 from karat.errors import InputError, quoted
+from karat.headings import ADVANCED
+from karat.settings import setting
 
 PORT = 8642
 """The default port of a studio."""
 TOKEN_VARIABLE = "KARAT_STUDIO_TOKEN"
 """The environment variable that may hold the token of the owner's link."""
 MAX_WHOLE = 2**53 - 1
-
-
-class Declaration(NamedTuple):
-    """An option: its names, its help and its limits."""
-
-    spelling: str
-    """Names on the command line."""
-    help: str
-    choices: tuple[str, ...] = ()
-    low: float | None = None
-    """Minimum of a whole number; 0.0 for a share from 0 to 1."""
-    high: int | None = None
-    metavar: str | None = None
-    is_path: bool = False
-    is_advanced: bool = True
-    value: Any = None
-    """Setting of a new project without the option."""
-
-    @property
-    def name(self) -> str:
-        """The long name, such as --dimension."""
-        return self.spelling.split()[-1]
-
-
-def _option(spelling: str, help: str, unset: Any = None, **more: Any) -> Any:
-    return field(default=unset, metadata={"option": Declaration(spelling, help, **more)})
-
-
-def _common(spelling: str, help: str, unset: Any = None, **more: Any) -> Any:
-    return _option(spelling, help, unset, is_advanced=False, **more)
+_advanced = partial(setting, None, heading=ADVANCED)
 
 
 @dataclass(frozen=True, kw_only=True)
 class StudioOptions:
     """Settings of a project as a user writes them; None and () by default."""
 
-    task: str | None = _common(
-        "--task",
+    task: str | None = setting(
+        None,
         "Task of assessors. Default: nuggets for a nugget set, else ratings.",
         choices=("ratings", "pairs", "spans", "nuggets"),
+        option="--task",
     )
-    dimensions: Sequence[str] = _common(
-        "-d --dimension", "Dimension to rate. Repeat for several.", (), metavar="NAME"
+    dimensions: Sequence[str] = setting(
+        (),
+        "Dimension to rate. Repeat for several.",
+        option="-d --dimension",
+        metavar="NAME",
     )
-    scales: Sequence[str] = _common(
-        "--scale",
+    scales: Sequence[str] = setting(
+        (),
         "Scale: a size for all dimensions (5, 7 or 100), or a name such as quality-7. Repeat for "
         "several. Default: quality-7.",
-        (),
+        option="--scale",
         metavar="SCALE",
     )
-    scheme: str | None = _common(
-        "--scheme", "Scheme of error spans. Default: mqm.", choices=("mqm", "esa")
+    scheme: str | None = setting(
+        None, "Scheme of error spans. Default: mqm.", choices=("mqm", "esa"), option="--scheme"
     )
-    runs: Sequence[str | os.PathLike[str]] = _common(
-        "--run", "Run file of a nugget set. Repeat for several.", (), is_path=True
+    runs: Sequence[str | os.PathLike[str]] = setting(
+        (), "Run file of a nugget set. Repeat for several.", place=True, option="--run"
     )
-    overlap: int | None = _common(
-        "--overlap", "Number of assessors who judge each unit. Default: 1.", low=1, value=1
+    overlap: int | None = setting(
+        None,
+        "Number of assessors who judge each unit. Default: 1.",
+        kind=int,
+        low=1,
+        option="--overlap",
     )
-    show: Sequence[str] = _common(
-        "--show",
+    show: Sequence[str] = setting(
+        (),
         "Text to show beside outputs. Repeat for several. Default: source and context, and the "
         "reference where a dimension compares with it.",
-        (),
         choices=("source", "context", "reference"),
+        option="--show",
     )
-    quota: int | None = _option(
-        "--quota", "Most units that one assessor judges. Default: no limit.", low=1
+    quota: int | None = _advanced(
+        "Most units that one assessor judges. Default: no limit.", kind=int, low=1, option="--quota"
     )
-    calibration: str | os.PathLike[str] | None = _option(  # noqa: RUF009 - a field
-        "--calibration",
+    calibration: str | os.PathLike[str] | None = _advanced(  # noqa: RUF009 - a field
         "Items with known answers (JSON lines), mixed in to check assessors.",
-        is_path=True,
+        place=True,
+        option="--calibration",
     )
-    predictor: str | None = _option(
-        "--predictor",
+    predictor: str | None = _advanced(
         "Metric by which the most useful items are judged first. Default: random order.",
+        option="--predictor",
         metavar="METRIC",
     )
-    random_share: float | None = _option(
-        "--random-share",
+    random_share: float | None = _advanced(
         "Share of rounds that are random if there is a predictor. Default: 0.2.",
+        kind=float,
         low=0.0,
-        value=0.2,
+        high=1.0,
+        option="--random-share",
     )
-    seed: int | None = _option(
-        "--seed",
+    seed: int | None = _advanced(
         "Seed of the orders in which units are shown. Default: 1.",
+        kind=int,
         low=0,
         high=MAX_WHOLE,
-        value=1,
+        option="--seed",
     )
-    earlier: bool = _option(
-        "--earlier",
-        "Take over the judgements of people that the set has, so that judging goes on.",
+    earlier: bool = setting(
         False,
+        "Take over the judgements of people that the set has, so that judging goes on.",
+        option="--earlier",
+        heading=ADVANCED,
     )
-    lease_seconds: int | None = _option(
-        "--lease",
+    lease_seconds: int | None = _advanced(
         "Seconds for which a unit is kept for an assessor. Default: 1800.",
+        kind=int,
         low=1,
+        option="--lease",
         metavar="SECONDS",
-        value=1800,
     )
 
     def __post_init__(self) -> None:
@@ -128,10 +112,8 @@ class StudioOptions:
             raise InputError(f"task={quoted(self.task)}: expected a name, such as ratings")
 
 
-OPTIONS: dict[str, Declaration] = {
-    option.name: option.metadata["option"] for option in fields(StudioOptions)
-}
-"""Name of a field -> its option."""
+OPTIONS: dict[str, Field[Any]] = {option.name: option for option in fields(StudioOptions)}
+"""Name of an option in Python -> its declaration."""
 
 
 def check_listed(name: str, value: object) -> None:

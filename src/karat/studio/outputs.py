@@ -15,7 +15,14 @@ from typing import NamedTuple
 
 from karat.errors import InputError, quoted, short
 from karat.evalset.draft import EvalSetDraft
-from karat.evalset.reading import FileLocation, Reading, parse_number, read_lines, read_rows
+from karat.evalset.reading import (
+    FileLocation,
+    Reading,
+    output_columns,
+    parse_number,
+    read_lines,
+    read_rows,
+)
 from karat.evalset.sets import EvalSet
 
 SUFFIXES = (".csv", ".tsv")
@@ -110,14 +117,12 @@ def _long_set(table: _Table, roles: Mapping[str, str], tell: Callable[[str], Non
         advice = f"rename the column of the {lacking[0]} to {lacking[0]} ({LONG}; {WIDE})"
         raise InputError(f"{short(table.path)}, line 1: found the columns {columns}: {advice}")
     items, systems, texts = (table.columns[roles[role]] for role in (ITEM, SYSTEM, TEXT))
-    place = {item: at for at, item in enumerate(dict.fromkeys(items))}
-    outputs: dict[str, list[str | None]] = {name: [None] * len(place) for name in systems}
+    outputs: dict[tuple[str, str], str] = {}
     for line, item, system, text in zip(table.lines, items, systems, texts, strict=True):
-        before = outputs[system][place[item]]
-        if before is not None and before != text:
+        if outputs.setdefault((system, item), text) != text:
             problem = f"found another text of {short(system)} for item {short(item)}"
             raise InputError(f"{line}: {problem}, expected one text for each item and system")
-        outputs[system][place[item]] = text
+    segments = list(dict.fromkeys(items))
     shared = {role: roles[role] for role in (GROUP, SOURCE) if role in roles}
     shared |= {name: name for name in table.columns if _is_reference(name)}
     values = {role: _values_by_item(table, name, items) for role, name in shared.items()}
@@ -125,7 +130,8 @@ def _long_set(table: _Table, roles: Mapping[str, str], tell: Callable[[str], Non
     if unused := [name for name in table.columns if name not in used]:
         names = ", ".join(map(short, unused))
         tell(f"{short(table.path.name)}: columns that are not used: {names}")
-    return _make_set(table.path, list(place), outputs, values, Reading())
+    columns_of_systems = output_columns(table.path, outputs, segments)
+    return _make_set(table.path, segments, columns_of_systems, values, Reading())
 
 
 def _values_by_item(table: _Table, name: str, items: Sequence[str]) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from karat.errors import InputError, quoted
 from karat.results import Result
 from karat.studio.browsing import view_segment
-from karat.studio.contents import Contents, Version, mask_systems, read_contents, read_version
+from karat.studio.contents import CachedResults, Contents, mask_systems, read_contents, read_version
 from karat.studio.export.sets import make_evalset, make_nugget_set
 from karat.studio.live import make_pair_set, make_rated_set
 from karat.studio.store.projects import project
@@ -130,26 +130,21 @@ def find_report(store: Store, name: str) -> Report:
     raise InputError(f"there is no report {quoted(name)}")
 
 
-class _ReportPages(dict[str, tuple[Version, str]]):
-    """Name of a report -> the version of the store, and the page."""
-
-
 _ONE_AT_A_TIME = threading.Lock()
 
 
 def render_report(store: Store, report: Report) -> str:
     """Return the page of a report, made once for each version of the store."""
+
+    def render() -> str:
+        contents = read_contents(store, anonymous=True)
+        outputs = mask_systems(contents.outputs, contents.project)
+        return _compute_report(report, replace(contents, outputs=outputs)).render("html")
+
     with store.read() as connection:
         version = read_version(connection)
     with _ONE_AT_A_TIME:  # leave processors to judging
-        pages = store.companion(_ReportPages)
-        cached = pages.get(report.name)
-        if cached is None or cached[0] != version:
-            contents = read_contents(store, anonymous=True)
-            outputs = mask_systems(contents.outputs, contents.project)
-            page = _compute_report(report, replace(contents, outputs=outputs)).render("html")
-            cached = pages[report.name] = version, page
-        return cached[1]
+        return store.companion(CachedResults).get(f"report {report.name}", version, render)
 
 
 def render_explanation(store: Store, item: int, output: int) -> str:

@@ -25,36 +25,32 @@ class References:
     With `optional`, an empty line means that the source has no reference for that segment.
     """
 
-    _sources: Sequence[Segments] = ()
+    sources: Sequence[Segments] = ()
+    """The line-aligned sources; empty if references are stored in another way."""
 
     def __init__(self, sources: Sequence[Segments], optional: bool = False) -> None:
         if not sources:
             raise InputError("no reference was given: at least one is needed")
         check_aligned(sources)
-        self._sources = list(sources)
+        self.sources = list(sources)
         self._optional = optional
 
     def __len__(self) -> int:
-        return len(self._sources[0])
-
-    @property
-    def sources(self) -> Sequence[Segments]:
-        """The line-aligned sources; empty if references are stored in another way."""
-        return self._sources
+        return len(self.sources[0])
 
     @property
     def name(self) -> str:
         """Name in messages."""
-        return self._sources[0].name
+        return self.sources[0].name
 
     @property
     def number(self) -> int | None:
         """Number of references of every segment, or None if that varies."""
-        return None if self._optional else len(self._sources)
+        return None if self._optional else len(self.sources)
 
     def counts(self) -> Ints:
         """Return the number of references of every segment."""
-        return np.full(len(self), len(self._sources), np.int64)
+        return np.full(len(self), len(self.sources), np.int64)
 
     def place(self, segment: int) -> str:
         """Return the location of a segment, for messages."""
@@ -62,12 +58,12 @@ class References:
 
     def sizes(self) -> Ints:
         """Return the number of bytes in each stride of segments."""
-        first, *rest = (source.sizes() for source in self._sources)
+        first, *rest = (source.sizes() for source in self.sources)
         return sum(rest, start=first)
 
     def views(self, start: int, stop: int) -> tuple[_kernel.Views, Ints]:
         """Return the references of a batch, and the index of each segment's first reference."""
-        parts = [source.views(start, stop) for source in self._sources]
+        parts = [source.views(start, stop) for source in self.sources]
         if len(parts) == 1 and not self._optional:
             return parts[0], np.arange(stop - start + 1, dtype=np.int64)
         views, starts = _kernel.Views.interleave(parts, self._optional)
@@ -77,7 +73,7 @@ class References:
         return views, starts
 
     def _missing(self, segment: int) -> InputError:
-        names = " and ".join(source.name for source in self._sources)
+        names = " and ".join(source.name for source in self.sources)
         return InputError(f"segment {segment + 1:,} has no reference: its line is empty in {names}")
 
     def trees(self, start: int, stop: int) -> TreeBatch | None:
@@ -86,7 +82,7 @@ class References:
 
     def strings(self, indices: Sequence[int]) -> list[list[str]]:
         """Return the references of a few segments."""
-        columns = [source.strings(indices) for source in self._sources]
+        columns = [source.strings(indices) for source in self.sources]
         rows = zip(*columns, strict=True)
         groups = [[text for text in row if text or not self._optional] for row in rows]
         if [] in groups:

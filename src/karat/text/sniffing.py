@@ -29,10 +29,7 @@ class _Kind(NamedTuple):
     advice: str
 
 
-def _packed(name: str, command: str) -> _Kind:
-    return _Kind(name, f"unpack it first, for example with {command}")
-
-
+_UNPACK = "unpack it first, for example with "
 _PANDAS = (
     "write one column as text first, for example in Python with pandas: "
     "open('column.txt', 'w').writelines(' '.join(text.split()) + '\\n' for text in table['COLUMN'])"
@@ -42,7 +39,7 @@ _AS_TABLE = (
     "karat score FILE.parquet --candidate COLUMN -r COLUMN"
 )
 _IMAGE = "only text can be read: give the text that it shows"
-_ZIP = _packed("a zip archive", "unzip")
+_ZIP = _Kind("a zip archive", _UNPACK + "unzip")
 _OFFICE = _Kind("an Office document", "save its text as a plain text file (UTF-8) first")
 _PDF = _Kind("a PDF document", "extract its text first, for example with pdftotext")
 _PDF_LINE = rb"%PDF-\d\.\d[ \t]*[\r\n]"
@@ -50,13 +47,13 @@ _CONTROLS = bytes(sorted({*range(32)} - {*b"\t\n\v\f\r\x1c\x1d\x1e\x1f"}))
 _MAGIC: tuple[tuple[int, bytes, _Kind], ...] = (
     (0, b"PK\x03\x04", _ZIP),
     (0, b"PK\x05\x06", _ZIP),
-    (0, b"\xfd7zXZ\x00", _packed("an xz file", "xz -d")),
-    (0, b"(\xb5/\xfd", _packed("a zstd file", "zstd -d")),
-    (0, b"\x04\x22M\x18", _packed("an lz4 file", "lz4 -d")),
-    (0, b"7z\xbc\xaf\x27\x1c", _packed("a 7z archive", "7z x")),
-    (0, b"Rar!\x1a\x07", _packed("a RAR archive", "unrar x")),
-    (0, b"\x1f\x8b", _packed("a gzip file", "gzip -d, or name it .gz")),
-    (257, b"ustar", _packed("a tar archive", "tar -x")),
+    (0, b"\xfd7zXZ\x00", _Kind("an xz file", _UNPACK + "xz -d")),
+    (0, b"(\xb5/\xfd", _Kind("a zstd file", _UNPACK + "zstd -d")),
+    (0, b"\x04\x22M\x18", _Kind("an lz4 file", _UNPACK + "lz4 -d")),
+    (0, b"7z\xbc\xaf\x27\x1c", _Kind("a 7z archive", _UNPACK + "7z x")),
+    (0, b"Rar!\x1a\x07", _Kind("a RAR archive", _UNPACK + "unrar x")),
+    (0, b"\x1f\x8b", _Kind("a gzip file", _UNPACK + "gzip -d, or name it .gz")),
+    (257, b"ustar", _Kind("a tar archive", _UNPACK + "tar -x")),
     (0, b"%PDF-", _PDF),
     (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", _OFFICE),
     (0, b"\x89PNG\r\n\x1a\n", _Kind("a PNG image", _IMAGE)),
@@ -86,7 +83,7 @@ def _binary(data: Buffer) -> _Kind | None:
     if head.startswith(b"PAR1") and bytes(data[-4:]) == b"PAR1":
         return _Kind("a Parquet table", _AS_TABLE)
     if re.match(rb"BZh[1-9]1AY&SY", head):
-        return _packed("a bzip2 file", "bzip2 -d")
+        return _Kind("a bzip2 file", _UNPACK + "bzip2 -d")
     if head[:2] == b"BM" and int.from_bytes(head[2:6], "little") == len(data):
         return _Kind("a BMP image", _IMAGE)
     if head.startswith(b"PK\x03\x04") and re.search(rb"\[Content_Types\]|opendocument", head):

@@ -90,10 +90,6 @@ def _straight(word: str) -> str:
     return word.replace("\u2019", "'")
 
 
-def _stop_list(words: Iterable[str]) -> StopList:
-    return StopList(_straight(word.lower()) for word in words)
-
-
 def stop_words(name: str) -> StopList:
     """Return the stop list of that name; a file is read again if it has changed."""
     is_file = name not in ("none", "en") and not name.startswith("iso-")
@@ -104,10 +100,12 @@ def stop_words(name: str) -> StopList:
 def _stop_words(name: str, _stamp: tuple[int, int] | None) -> StopList:
     if name == "none":
         return StopList()
-    if name == "en":
-        return _parse((resources.files("karat.text") / "stopwords_en.txt").read_text("utf-8"))
-    if not name.startswith("iso-"):
-        return _read(name)
+    words = _iso_words(name) if name.startswith("iso-") else _listed_words(name)
+    return StopList(_straight(word.lower()) for word in words)
+
+
+def _iso_words(name: str) -> Iterable[str]:
+    """Return the stop words of a language, from the package stopwordsiso."""
     try:
         import stopwordsiso
     except ImportError as error:
@@ -117,29 +115,29 @@ def _stop_words(name: str, _stamp: tuple[int, int] | None) -> StopList:
     if not stopwordsiso.has_lang(language):
         languages = ", ".join(sorted(stopwordsiso.langs()))
         raise InputError(f"stop list {name}: no such language; there are {languages}")
-    return _stop_list(stopwordsiso.stopwords(language))
+    words: Iterable[str] = stopwordsiso.stopwords(language)
+    return words
+
+
+def _listed_words(name: str) -> list[str]:
+    """Return the words of Karat's list `en` or of a file, one per line; `#` begins a comment."""
+    bundled = resources.files("karat.text") / "stopwords_en.txt"
+    try:
+        text = bundled.read_text("utf-8") if name == "en" else Path(name).read_text("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"stop list {name}: not valid UTF-8; convert the file") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(
+            f"stop list {name}: {reason}; expected none, en, iso-LANGUAGE or the path of a file"
+        ) from error
+    lines = (line.split("#")[0].strip() for line in text.split("\n"))
+    return [line for line in lines if line]
 
 
 def stop_digest(name: str) -> str:
     """Return the digest of a stop list, for signatures."""
     return text_digest("\n".join(sorted(stop_words(name))))
-
-
-def _parse(text: str) -> StopList:
-    lines = (line.split("#")[0].strip() for line in text.split("\n"))
-    return _stop_list(line for line in lines if line)
-
-
-def _read(path: str) -> StopList:
-    try:
-        return _parse(Path(path).read_text("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise InputError(f"stop list {path}: not valid UTF-8; convert the file") from error
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(
-            f"stop list {path}: {reason}; expected none, en, iso-LANGUAGE or the path of a file"
-        ) from error
 
 
 CHARACTERS = {False: "characters", True: "characters-and-space"}

@@ -13,7 +13,7 @@ from click.shell_completion import BashComplete, FishComplete, ZshComplete
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.parameters import flag, option, path
-from karat.cli.show import check_output, check_page, show
+from karat.cli.show import check_output, show
 from karat.errors import OutputError
 from karat.progress import Bar
 
@@ -51,7 +51,8 @@ def demo_command(output: str, texts: str | None) -> None:
     from karat.cli.inputs import InputFiles
 
     check_output(output)
-    check_page("--output", output)
+    if Path(output).suffix.lower() not in ("", ".html", ".htm"):
+        raise OutputError(f"--output {output}: the report is a web page; use a name like page.html")
     with resources.as_file(resources.files("karat") / "data" / "demo") as folder, Bar() as progress:
         files = [str(folder / "systems" / f"{name}.txt") for name in SYSTEMS]
         references = [str(path) for path in sorted(Path(folder).glob("reference-*.txt"))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -9,26 +10,34 @@ import click
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.inputs import InputFiles
-from karat.cli.parameters import option
+from karat.cli.parameters import F, combine, option
 from karat.cli.show import check_output, show
 from karat.progress import Bar
 
 
+def _segment_options(
+    metric: str, metric_help: str, *more: Callable[[Any], Any]
+) -> Callable[[F], F]:
+    """Add a candidate, its references, the segments and the metric that explains them."""
+    return combine(
+        click.argument("candidate", type=click.Path()),
+        options.references,
+        options.segment_options("segment"),
+        option(
+            "-m --metric name",
+            metric_help,
+            default=metric,
+            metavar="METRIC",
+            shell_complete=options.complete_metric,
+        ),
+        options.output,
+        *more,
+        options.read_files_as,
+    )
+
+
 @click.command(name="grid", cls=Command)
-@click.argument("candidate", type=click.Path())
-@options.references
-@options.segment_options("segment")
-@option(
-    "-m --metric name",
-    "GTM, with any of its settings.",
-    default="gtm:e=2",
-    show_default=True,
-    metavar="METRIC",
-    shell_complete=options.complete_metric,
-)
-@options.output
-@options.optional_references
-@options.read_files_as
+@_segment_options("gtm:e=2", "GTM, with any of its settings.", options.optional_references)
 def grid_command(**values: Any) -> None:
     """Draw the words that a candidate shares with its references.
 
@@ -70,19 +79,7 @@ def show_segments(
 
 
 @click.command(name="explain", cls=Command)
-@click.argument("candidate", type=click.Path())
-@options.references
-@options.segment_options("segment")
-@option(
-    "-m --metric name",
-    "Tree accuracy, with any of its settings.",
-    default="generation_tree_accuracy",
-    show_default=True,
-    metavar="METRIC",
-    shell_complete=options.complete_metric,
-)
-@options.output
-@options.read_files_as
+@_segment_options("generation_tree_accuracy", "Tree accuracy, with any of its settings.")
 def explain_command(**values: Any) -> None:
     """Explain a tree accuracy, treelet by treelet.
 

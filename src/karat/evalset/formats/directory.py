@@ -197,8 +197,8 @@ class _Files:
         lines = read_lines(path)
         self.compare(path, len(lines))
         return [
-            None if optional and not line else self._unescape(line, location)
-            for location, line in self.reading.numbered(lines, path)
+            None if optional and not line else self._unescape(line, at) if self.escapes else line
+            for at, line in self.reading.numbered(lines, path)
         ]
 
     def compare(self, path: Path, count: int, header: int = 0, units: str = "lines") -> None:
@@ -216,7 +216,7 @@ class _Files:
             self.reading.problem(location, rf"found {match[0]}, expected \n, \r, \\ or \e")
             return match[0]
 
-        return re.sub(r"\\(.?)", meaning, line) if self.escapes else line
+        return re.sub(r"\\(.?)", meaning, line)
 
 
 def _drop_missing(column: Iterable[T | None]) -> list[T]:

@@ -107,7 +107,7 @@ def read_log_scores(path: str, dimension: str | None) -> GivenScores:
     The score of an output in comparisons is the share of them that it won.
     """
     from karat.evalset.additions import read_judgements
-    from karat.evalset.judgements import Dimension, GivenJudgement, check_pairs, win_shares
+    from karat.evalset.judgements import Dimension, check_pairs, win_shares
 
     reading = Reading(lister="")
     rows, described = read_judgements(Path(path), reading)
@@ -127,11 +127,10 @@ def read_log_scores(path: str, dimension: str | None) -> GivenScores:
     scales = {scale.name: scale for scale in described}
     scale = scales.get(dimension, Dimension(dimension, "higher", None, None))
     chosen = [row for row in rows if row.dimension == dimension]
-    compared = check_pairs([row.pair for row in chosen if row.other], {dimension: scale}, reading)
-    shares = [GivenJudgement(*share, location) for location, share in win_shares(compared)]
+    compared = check_pairs([row for row in chosen if row.other], {dimension: scale}, reading)
     values: dict[str, dict[str, list[float]]] = {}
     places: dict[str, Location] = {}
-    for row in (*shares, *(row for row in chosen if not row.other)):
+    for row in (*win_shares(compared), *(row for row in chosen if not row.other)):
         value = parse_score(row.value)
         if value is None or math.isnan(value):
             reading.problem(row.location, f"found the value {quoted(row.value)}, expected a number")

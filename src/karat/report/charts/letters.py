@@ -12,7 +12,7 @@ from karat.errors import visible
 from karat.report.charts.axis import Axis, Ticks
 from karat.report.charts.models import CellChart, Chart, RowChart, XYChart, curve_runs
 from karat.report.render import text
-from karat.report.render.text import BOLD, CYAN, DIM, Sheet, display_width, truncate
+from karat.report.render.text import BOLD, CYAN, DIM, Sheet, display_width, pad, truncate
 
 SHADES = " ░▒▓█"
 LONGEST_DOWN, LONGEST_ACROSS = 24, 14
@@ -36,7 +36,7 @@ def draw_heat_map(chart: CellChart, sheet: Sheet) -> list[str]:
     for start in range(0, len(chart.columns), step):
         columns = range(start, min(start + step, len(chart.columns)))
         cut = [truncate(visible(chart.columns[j]), max(cell_width, 1)) for j in columns]
-        padded = [name + " " * (cell_width - display_width(name)) for name in cut]
+        padded = [pad(name, cell_width) for name in cut]
         lines.append(sheet.ink(" " * (indent + 1) + " ".join(padded).rstrip(), DIM))
         for i, name in enumerate(names):
             cells = []
@@ -45,7 +45,7 @@ def draw_heat_map(chart: CellChart, sheet: Sheet) -> list[str]:
                 tone = DIM if value is None else CYAN if chart.share(value) >= 0.8 else ""
                 inked = sheet.ink(text, BOLD if chart.signs(i, j) else tone)
                 cells.append(inked + " " * (cell_width - display_width(text)))
-            lines.append(f"{' ' * (indent - display_width(name))}{name} {' '.join(cells)}".rstrip())
+            lines.append(f"{pad(name, indent, right=True)} {' '.join(cells)}".rstrip())
         lines.append("")
     low, high = (chart.number(end) for end in chart.ends)
     key_items = [f"{chart.row_axis} down, {chart.column_axis} across"]
@@ -96,11 +96,11 @@ def draw_rows(chart: RowChart, sheet: Sheet) -> list[str]:
                 characters[at] = "┼" if characters[at] == inside else "¦"
             characters[round(axis.at(value.value))] = dot
             inked, name = sheet.ink("".join(characters), DIM if k else CYAN), "" if k else label
-            padding = " " * (label_width - display_width(name))
-            lines.append(f"{padding}{name} {inked} {number:>{number_width}}")
+            name = pad(name, label_width, right=True)
+            lines.append(f"{name} {inked} {number:>{number_width}}")
     key = [f"{chart.named_axis}, {ticks.label(ticks.values[0])} to {ticks.label(ticks.values[-1])}"]
     key += ["¦ the baseline"] if chart.base else []
-    if chart.compared:
+    if chart.has_pairs:
         key += [f"{MAIN[3]} {chart.names[0]}", f"{OTHER[3]} {chart.names[1]}"]
     return [*lines, *sheet.lines("; ".join(key), DIM)]
 

@@ -107,7 +107,7 @@ class RowChart:
         return f"{self.axis}{arrows.get(self.better, '')}"
 
     @property
-    def compared(self) -> bool:
+    def has_pairs(self) -> bool:
         """Return whether any row has two values."""
         return any(len(row.values) > 1 for row in self.plotted)
 
@@ -279,7 +279,7 @@ class XYChart:
         return {name: [point for point in points if point.group == name] for name in names}
 
     @property
-    def labelled(self) -> bool:
+    def has_labels(self) -> bool:
         """True if there are few enough points to label each of them."""
         return len(self.plotted) <= MAX_LABELS
 

@@ -166,7 +166,7 @@ def _scrolling_table(table: Table, max_rows: int, title_class: str | None = None
 
 
 def _cell(cell_text: CellText) -> str:
-    cell, column, text, stressed = cell_text
+    cell, column, text, is_emphasized = cell_text
     right = "right" * (column.align == "right")
     detail = "detail" * column.detail
     if cell is None:
@@ -176,7 +176,7 @@ def _cell(cell_text: CellText) -> str:
     full_value = None  # of a number, for sorting by all its digits
     if not isinstance(cell, (str, bool)):
         full_value = repr(float(cell)) if isinstance(cell, float) else str(cell)
-    inner = element("strong", text) if stressed else text
+    inner = element("strong", text) if is_emphasized else text
     return element("td", inner, class_=_classes(right, long, detail), data_value=full_value)
 
 

@@ -57,10 +57,10 @@ def _latex_table(table: Table) -> str:
         lines += [] if above is None else [span]
         for row in rows:
             cells = []
-            for cell, _, plain, stressed in row:
+            for cell, _, plain, is_emphasized in row:
                 is_text = cell is None or isinstance(cell, str)
                 text = plain if is_text else plain.translate(_NUMBER)
-                cells.append(rf"\textbf{{{text}}}" if stressed else text)
+                cells.append(rf"\textbf{{{text}}}" if is_emphasized else text)
             lines.append(_line(cells))
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *_notes(table.notes)])
 

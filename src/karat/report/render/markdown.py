@@ -41,7 +41,9 @@ def _markdown_table(table: Table, above: str) -> list[str]:
     for head, rows in sections(table, columns, _quote):
         # A pipe table has no spanning cells: the first cell of a row has the sub-heading.
         lines += [] if head is None else [_line([f"**{head}**", *[""] * (len(columns) - 1)])]
-        bold = [[f"**{s.text}**" if s.stressed and s.text else s.text for s in row] for row in rows]
+        bold = [
+            [f"**{s.text}**" if s.is_emphasized and s.text else s.text for s in row] for row in rows
+        ]
         lines += map(_line, bold)
     return [*title, "\n".join(lines), *_paragraphs(table.notes)]
 

@@ -6,6 +6,7 @@ import csv
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 from karat.errors import InputError, no_formula, quoted
@@ -54,18 +55,12 @@ def render_csv(document: Document, *, spreadsheet_safe: bool = False) -> Iterato
     Text is quoted if necessary and never changed. With `spreadsheet_safe`, text that a
     spreadsheet would take for a formula gets an apostrophe.
     """
-    write = csv.writer(_EchoFile(), lineterminator="\r\n").writerow
+    # `writerow` returns what the `write` of its file returns: the text of the row.
+    write = csv.writer(SimpleNamespace(write=str), lineterminator="\r\n").writerow
     for number, table in enumerate(_tables(document)):
         yield "\r\n" if number else ""
         for cells in _plain_rows(table, spreadsheet_safe):
             yield _encodable(str(write(cells)))
-
-
-class _EchoFile:
-    """A file whose `write` returns its text: `writerow` returns it in turn."""
-
-    def write(self, text: str) -> str:
-        return text
 
 
 def _tables(document: Document) -> list[Table]:

@@ -39,6 +39,12 @@ def display_width(text: str) -> int:
     return len(text) if text.isascii() else sum(map(_char_width, text))
 
 
+def pad(text: str, width: int, *, right: bool = False) -> str:
+    """Return the text with spaces to a width: after it or, aligned `right`, before it."""
+    space = " " * (width - display_width(text))
+    return space + text if right else text + space
+
+
 def truncate(text: str, width: int) -> str:
     """Return the text if it fits, else as much as leaves room for an ellipsis."""
     if display_width(text) <= width:
@@ -108,12 +114,12 @@ def panel_lines(
             yield sheet.ink(truncate(heading, sheet.width), CYAN)
         for row in rows:
             cells = []
-            for (cell, column, text, stressed), width in zip(row, widths, strict=True):
+            for (cell, column, text, is_emphasized), width in zip(row, widths, strict=True):
                 pieces = [text]
                 if column.wrap and isinstance(cell, str):  # first at the line feeds of the text
                     paragraphs = visible(cell, keep="\n").split("\n")
                     pieces = [piece for part in paragraphs for piece in wrap(part, width)]
-                code = DIM if cell is None else BOLD if stressed else ""
+                code = DIM if cell is None else BOLD if is_emphasized else ""
                 cells.append([(piece, code) for piece in pieces])
             yield from map(line, zip_longest(*cells, fillvalue=("", "")))
 

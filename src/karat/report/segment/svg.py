@@ -61,7 +61,7 @@ class GridFrame(NamedTuple):
         return max(self.x(self.columns) + self.right, MIN_GRID_WIDTH)
 
     @property
-    def labelled(self) -> bool:
+    def has_words(self) -> bool:
         return self.cell >= MIN_LABELLED_CELL
 
 
@@ -128,7 +128,7 @@ def _grid_frame(explanation: Explanation) -> GridFrame:
 
 def _draw_words(explanation: Explanation, frame: GridFrame) -> Iterator[str]:
     """Draw words, muted without a match, or numbers if there is no room for words."""
-    if not frame.labelled:  # some numbers along both edges, at least 60 units apart
+    if not frame.has_words:  # some numbers along both edges, at least 60 units apart
         step = next(n for k in range(9) for m in (1, 2, 5) if (n := m * 10**k) * frame.cell >= 60)
         for i in range(step, frame.rows + 1, step):
             yield svg.label(frame.left - 6, frame.y(i - 0.5) + 4, f"{i:,}", "end", MUTED)
@@ -191,7 +191,7 @@ def _draw_block(explanation: Explanation, frame: GridFrame, block: AlignedBlock)
     color = ACCENT if math.ceil(block.counted) else WARM
     place = frame.rectangle(block.column, block.row, block.length, block.length)
     parts = [shape("rect", **place, rx=2, fill=color, fill_opacity=AREA_OPACITY, stroke=color)]
-    gap = 0.12 if frame.labelled else 0.0
+    gap = 0.12 if frame.has_words else 0.0
     side = 1 - 2 * gap
     for k in range(block.length):
         share = min(max(block.counted - k, 0.0), 1.0)

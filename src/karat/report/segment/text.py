@@ -15,6 +15,7 @@ from karat.report.render.text import (
     YELLOW,
     Sheet,
     display_width,
+    pad,
     split_letters,
     truncate,
 )
@@ -68,12 +69,12 @@ def draw_grid(explanation: Explanation, sheet: Sheet) -> list[str]:
             for head in (heads[j] for j in chosen):
                 at = k - head_height + len(head)
                 letter = (head[at] if at >= 0 else "") if head else BARRIER
-                letters += letter + " " * (CELL - display_width(letter))
+                letters += pad(letter, CELL)
             lines.append(" " * (label_width + 1) + sheet.ink(letters.rstrip(), DIM))
         for i, label in enumerate(labels):
             signs = [marks.get((i, j), " ") for j in chosen]
             cells = "".join(sheet.ink(s, _GRID_INKS.get(s, "")) + " " * (CELL - 1) for s in signs)
-            lines.append(f"{' ' * (label_width - display_width(label))}{label} {cells}".rstrip())
+            lines.append(f"{pad(label, label_width, right=True)} {cells}".rstrip())
         lines.append("")
     used = set(marks.values())
     return [

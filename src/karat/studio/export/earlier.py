@@ -19,16 +19,16 @@ from karat.evalset.judgements import ADJUDICATED, MODEL
 from karat.evalset.sets import EvalSet
 from karat.nuggets.sets.keys_and_runs import normal
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.studio.assignment import add_units
-from karat.studio.store.draws import NOT_RANDOM, draw_probability
+from karat.studio.assignment import UNIT_COLUMNS, Unit, add_units, insert_assignment
+from karat.studio.store.draws import NOT_RANDOM
 from karat.studio.store.judgements import set_counted_judgement, view_in
 from karat.studio.store.people import assessors, invite, record, stamp
 from karat.studio.store.projects import Project, project
 from karat.studio.store.schema import StoreConnection
 from karat.studio.store.store import Store
 from karat.studio.tasks import NUGGETS, RATINGS
-from karat.studio.tasks.nuggets import LABELS, NuggetTask
-from karat.studio.tasks.ratings import RatingTask
+from karat.studio.tasks.nuggets import LABELS
+from karat.studio.tasks.task import Task
 
 BEFORE = "judged before"
 """Reason of assignments that were judged before the import."""
@@ -53,7 +53,7 @@ def take_over_judgements(store: Store, source: EvalSet | NuggetSet) -> dict[str,
     draw count as not random.
     """
     target = project(store)
-    task: RatingTask | NuggetTask = NUGGETS if isinstance(source, NuggetSet) else RATINGS
+    task = NUGGETS if isinstance(source, NuggetSet) else RATINGS
     dimensions = {scale["dimension"] for scale in target.settings.rating_scales}
     with store.read() as connection:
         if connection.row("SELECT 1 FROM unit WHERE round > 0"):
@@ -153,7 +153,7 @@ def _add_draws(
 def _add_answers(
     connection: StoreConnection,
     target: Project,
-    task: RatingTask | NuggetTask,
+    task: Task,
     ids: Mapping[str, int],
     rows: Sequence[EarlierJudgement],
 ) -> None:
@@ -161,35 +161,19 @@ def _add_answers(
     answers: dict[tuple[int, str], dict[str, Any]] = {}
     for row in rows:
         if row.kind != ADJUDICATED:
-            answers.setdefault((row.output, row.judge), {})[row.about] = row.value
-    for (output, judge), values in answers.items():
-        outputs, assessor, time = json.dumps([output]), ids[judge], stamp()
-        unit, item, number, share, reason = connection.row(
-            "SELECT unit.id, unit.item, unit.round, probability, reason FROM unit "
-            "JOIN draw ON draw.item = unit.item WHERE task = ? AND outputs = ?",
-            *(task.name, outputs),
-        )
-        connection.execute("UPDATE assessor SET assigned = assigned + 1 WHERE id = ?", (assessor,))
-        assignment = connection.insert(
-            "assignment",
-            unit=unit,
-            assessor=assessor,
-            task=task.name,
-            item=item,
-            outputs=outputs,
-            reason=reason,
-            probability=draw_probability(share, reason),
-            round=number,
-            seed=0,
-            ord=connection.value("SELECT assigned FROM assessor WHERE id = ?", assessor),
-            made=time,
-        )
-        view, value = view_in(connection, assignment), task.make_answer(values)
-        is_complete = len(values) >= task.count_values(view)
+            value = answers.setdefault((row.output, row.judge), {task.name: {}})
+            value[task.name] |= task.decision_to_answer(row.value, row.about)[task.name]
+    query = f"SELECT {UNIT_COLUMNS} FROM unit WHERE task = ? AND outputs = ?"
+    for (output, judge), value in answers.items():
+        assessor, time = ids[judge], stamp()
+        unit = Unit(*connection.row(query, task.name, json.dumps([output])))
+        assignment = insert_assignment(connection, unit, assessor, 0, time)
+        view = view_in(connection, assignment)
+        is_complete = not task.find_error(value, view)
         if not is_complete:
             value["done"] = False
-        if error := task.find_error(value, view):
-            raise InputError(f"judge {short(judge)}: {error}")
+            if error := task.find_error(value, view):
+                raise InputError(f"judge {short(judge)}: {error}")
         judgement = connection.insert(
             "judgement",
             uuid=str(uuid5(_NAMES, json.dumps([target.set_digest, judge, output]))),

@@ -1,4 +1,4 @@
-"""Formats of exports, and `export_store`, which writes one format or all of a project."""
+"""Formats of exports, and `export_studio`, which writes one format or all of a project."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -103,15 +104,13 @@ def mqm_lines(contents: Contents) -> Iterator[str]:
         if any(mark in text + source for mark in ("<v>", "</v>")):
             advice = "which MQM files use for errors: choose another format"
             raise OutputError(f"the text {quoted(text + source)} holds <v> or </v>, {advice}")
-        errors = [(text, "No-error", "No-error")]
-        if spans := marks.value["spans"]:
-            errors = []
-            for span in spans:
-                start, end, severity = span["start"], span["end"], str(span["severity"])
-                marked_text = f"{text[:start]}<v>{text[start:end]}</v>{text[end:]}"
-                severity = _SEVERITIES.get(severity.lower(), severity)
-                errors.append((marked_text, span.get("category", "Other"), severity))
-        for error in errors:
+        errors = []
+        for span in marks.value["spans"]:
+            start, end, severity = span["start"], span["end"], str(span["severity"])
+            marked_text = f"{text[:start]}<v>{text[start:end]}</v>{text[end:]}"
+            severity = _SEVERITIES.get(severity.lower(), severity)
+            errors.append((marked_text, span.get("category", "Other"), severity))
+        for error in errors or [(text, "No-error", "No-error")]:
             row = (output.system, *before, marks.judge, source, *error)
             cells = [cell.replace("\r\n", " ").translate(_BLANKS) for cell in row]
             yield "\t".join(cells) + "\n"
@@ -281,12 +280,13 @@ def _judgement_rows(contents: Contents) -> Iterator[tuple[object, ...]]:
 # Formats
 
 
+@dataclass(frozen=True)
 class ExportSource:
     """A store to export; its contents are read once."""
 
-    def __init__(self, store: Store, anonymous: bool, spreadsheet_safe: bool = False) -> None:
-        self.store, self.anonymous = store, anonymous
-        self.spreadsheet_safe = spreadsheet_safe
+    store: Store
+    anonymous: bool
+    spreadsheet_safe: bool = False
 
     @cached_property
     def contents(self) -> Contents:
@@ -322,13 +322,6 @@ class ExportFormat(NamedTuple):
         if self.scheme and settings.has(SPANS):
             return bool(settings.tasks[SPANS.name]["scheme"] == self.scheme)
         return not self.tasks or any(settings.has(task) for task in self.tasks)
-
-    def named_files(self, source: ExportSource) -> Iterator[NamedFile]:
-        """Yield the file, or the files of the folder, with their texts."""
-        if self.write:
-            yield self.name, self.write(source)
-        elif self.files:
-            yield from ((f"{self.name}/{file}", text) for file, text in self.files(source))
 
 
 def _trec_files(source: ExportSource) -> Iterator[NamedFile]:
@@ -371,57 +364,31 @@ def list_formats(settings: ProjectSettings) -> list[str]:
     return [name for name, export_format in FORMATS.items() if export_format.is_for(settings)]
 
 
-def _check_format(name: str, source: ExportSource) -> None:
+def _named_files(names: Iterable[str], source: ExportSource) -> Iterator[NamedFile]:
+    """Yield the files of formats with their texts; formats with several files have a folder."""
+    for chosen in (FORMATS[name] for name in names):
+        if chosen.write:
+            yield chosen.name, chosen.write(source)
+        elif chosen.files:
+            yield from ((f"{chosen.name}/{file}", text) for file, text in chosen.files(source))
+
+
+def _chosen_formats(name: str, source: ExportSource) -> list[str]:
+    """Return the names of the formats to write; raise InputError if the project lacks one."""
+    if name not in (ALL, *FORMATS):
+        raise InputError(f"format {quoted(name)}: expected one of {', '.join((ALL, *FORMATS))}")
     available = list_formats(source.contents.project.settings)
-    if name not in available:
+    if name != ALL and name not in available:
         expected = f"expected one of {', '.join(available)}"
         raise InputError(f"the project has nothing for the format {name}: {expected}")
-
-
-def export_store(
-    store: Store,
-    target: GivenPath,
-    format: str = ALL,
-    anonymous: bool = False,
-    spreadsheet_safe: bool = False,
-) -> tuple[str, ...]:
-    """Write an open store to a new file or folder (atomic), as `export_studio` does."""
-    if spreadsheet_safe and format not in (ALL, "csv"):
-        raise InputError(
-            f"--spreadsheet-safe is for the format csv, and the format is {format}, which other "
-            "tools read: leave it out"
-        )
-    path = as_path("target", target)
-    conversion.check_free(path)
-    source = ExportSource(store, anonymous, spreadsheet_safe)
-    if format == ALL:
-        names = list_formats(source.contents.project.settings)
-        with store.read():  # one state of the store for all files
-            files = (file for name in names for file in FORMATS[name].named_files(source))
-            conversion.write_folder(path, files, private=() if anonymous else PRIVATE)
-        return tuple(names)
-    if format not in FORMATS:
-        raise InputError(f"format {quoted(format)}: expected one of {', '.join((ALL, *FORMATS))}")
-    _check_format(format, source)
-    chosen = FORMATS[format]
-    with store.read():
-        if chosen.write:
-            conversion.write_file(
-                path, chosen.write(source), chosen.name in PRIVATE and not anonymous
-            )
-        elif chosen.files:
-            conversion.write_folder(path, chosen.files(source))
-    return (format,)
+    return available if name == ALL else [name]
 
 
 def export_files(store: Store, format: str, anonymous: bool = False) -> list[tuple[str, str]]:
     """Return the names and texts of the files of a format, or of `all`, for download."""
-    source = ExportSource(store, anonymous)
     with store.read():
-        if format != ALL:
-            _check_format(format, source)
-        names = list_formats(source.contents.project.settings) if format == ALL else [format]
-        files = (file for name in names for file in FORMATS[name].named_files(source))
+        source = ExportSource(store, anonymous)
+        files = _named_files(_chosen_formats(format, source), source)
         return [(file, "".join(text)) for file, text in conversion.check_distinct(files)]
 
 
@@ -441,8 +408,26 @@ def export_studio(
         anonymous: write pseudonyms instead of the names of assessors.
         spreadsheet_safe: in `csv`, keep spreadsheets from taking text for formulas.
     """
-    with Store.reading(store) as opened, opened.explaining_damage():
-        return export_store(opened, target, format, anonymous, spreadsheet_safe)
+    if spreadsheet_safe and format not in (ALL, "csv"):
+        raise InputError(
+            f"--spreadsheet-safe is for the format csv, and the format is {format}, which other "
+            "tools read: leave it out"
+        )
+    path = as_path("target", target)
+    private = () if anonymous else PRIVATE
+    # One state of the store for all files.
+    with Store.reading(store) as opened, opened.explaining_damage(), opened.read():
+        conversion.check_free(path)
+        source = ExportSource(opened, anonymous, spreadsheet_safe)
+        names = _chosen_formats(format, source)
+        chosen = None if format == ALL else FORMATS[format]
+        if chosen is None:
+            conversion.write_folder(path, _named_files(names, source), private=private)
+        elif chosen.write:
+            conversion.write_file(path, chosen.write(source), chosen.name in private)
+        elif chosen.files:
+            conversion.write_folder(path, chosen.files(source))
+    return tuple(names)
 
 
 def check_studio(store: GivenPath) -> StoreCheck:

@@ -21,12 +21,6 @@ def mix(seed: int, *numbers: int) -> int:
     return state >> 11
 
 
-def uniform_share(seed: int, *numbers: int) -> float:
-    """Return a pseudo-random number in [0, 1) for a seed and numbers."""
-    number: float = mix(seed, *numbers) / 2**53
-    return number
-
-
 def shuffled_ids(count: int, seed: int, digest: str) -> list[int]:
     """Return the ids of outputs in set order, shuffled so that they do not identify systems.
 

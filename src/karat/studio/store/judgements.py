@@ -17,7 +17,7 @@ from uuid import UUID
 from karat.errors import InputError, quoted
 from karat.studio.store.people import now as time_of_now
 from karat.studio.store.people import role_in, stamp
-from karat.studio.store.projects import check_blind, check_open, project_in
+from karat.studio.store.projects import REVEALED, check_open, project_in
 from karat.studio.store.schema import StoreConnection
 from karat.studio.store.store import Store
 from karat.studio.tasks import NUGGETS, TASKS
@@ -83,10 +83,7 @@ def view_in(connection: StoreConnection, assignment: int) -> AssignmentView:
     source, context, refs = connection.row(
         "SELECT source, context, refs FROM item WHERE id = ?", item
     )
-    text, newest = connection.row(
-        "SELECT value, uuid FROM judgement WHERE assignment = ? ORDER BY id DESC LIMIT 1",
-        assignment,
-    ) or (None, None)
+    text, newest = connection.newest("judgement", "value", "uuid", assignment=assignment)
     settings = project_in(connection).settings
     has_nuggets, show = TASKS[task].needs_nuggets, settings.show
     nuggets, dropped = view_key(connection, item) if has_nuggets else ((), ())
@@ -248,10 +245,9 @@ def _store_judgement(
             return repeated
         check_open(connection)
         _check_assignment(connection, assessor, assignment)
-        before, newest, newest_text = connection.row(
-            "SELECT id, uuid, value FROM judgement WHERE assignment = ? ORDER BY id DESC LIMIT 1",
-            assignment,
-        ) or (None, None, None)
+        before, newest, newest_text = connection.newest(
+            "judgement", "id", "uuid", "value", assignment=assignment
+        )
         if text is None and newest_text is None:
             raise InputError(f"assignment {assignment} has no answer to take back")
         if newest != judgement.supersedes and not undoes_any:
@@ -353,7 +349,9 @@ def adjudicate(
             connection, "adjudication", decision.uuid, content, decision.supersedes, "decision"
         ):
             return repeated
-        check_blind(connection)
+        if project_in(connection).state == REVEALED:
+            problem = "the systems are revealed: a decision would not be blind, none is taken"
+            raise InputError(problem)
         if role_in(connection, assessor_id) not in ("adjudicator", "owner"):
             raise InputError("only adjudicators and the owner decide on disagreements")
         n_judged, n_outputs = connection.row(
@@ -366,11 +364,7 @@ def adjudicate(
             raise InputError(problem)
         if decision.output is not None and not n_outputs:
             raise InputError(f"item {decision.item} has no output {decision.output}")
-        before, newest = connection.row(
-            "SELECT id, uuid FROM adjudication WHERE task = ? AND item = ? AND output IS ? "
-            "AND about = ? ORDER BY id DESC LIMIT 1",
-            *target.values(),
-        ) or (None, None)
+        before, newest = connection.newest("adjudication", "id", "uuid", **target)
         if newest is None and decision.supersedes is not None:
             problem = f"there is no decision {quoted(decision.supersedes)}"
             raise InputError(f"item {decision.item}: {problem}")

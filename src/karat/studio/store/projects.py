@@ -400,12 +400,6 @@ def check_open(
         raise InputError(f"the project is frozen: {consequence}")
 
 
-def check_blind(connection: StoreConnection) -> None:
-    """Raise InputError if the systems are revealed."""
-    if project_in(connection).state == REVEALED:
-        raise InputError("the systems are revealed: a decision would not be blind, none is taken")
-
-
 def freeze(store: Store, by: int | None = None) -> None:
     """End judging for good; disputes can be decided until the reveal."""
     with store.write() as connection:

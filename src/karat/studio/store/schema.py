@@ -35,6 +35,12 @@ class StoreConnection(sqlite3.Connection):
         row = self.row(query, *values)
         return None if row is None else row[0]
 
+    def newest(self, table: str, *columns: str, **target: object) -> Any:
+        """Return columns of the newest row with some values; None for each if there is none."""
+        conditions = " AND ".join(f"{name} IS ?" for name in target)
+        query = f"SELECT {', '.join(columns)} FROM {table} WHERE {conditions} ORDER BY id DESC"
+        return self.row(f"{query} LIMIT 1", *target.values()) or (None,) * len(columns)
+
     def column(self, query: str, *values: object) -> list[Any]:
         """Return the first column of all rows."""
         return [row[0] for row in self.execute(query, values)]

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import lru_cache
+from math import isfinite
 from typing import Any
 
 from karat.errors import InputError, quoted
@@ -20,7 +21,7 @@ MAX_LEASE_SECONDS = 366 * 24 * 3600
 """A limit that keeps the end of a lease a valid date."""
 CALIBRATION_LISTS = ("outputs", "references", "nuggets")
 _MINIMUMS: dict[str, float] = {
-    **{name: option.low for name, option in OPTIONS.items() if option.low is not None},
+    **{name: f.metadata["low"] for name, f in OPTIONS.items() if isfinite(f.metadata["low"])},
     **{"round_items": 1, "calibration_rate": 0.0},
 }
 """Setting -> minimum: an integer for whole numbers, 0.0 for shares from 0 to 1."""
@@ -56,12 +57,12 @@ class ProjectSettings:
     tasks: Mapping[str, Mapping[str, Any]]
     """Name of a task -> its settings."""
     show: Show = field(default_factory=Show)
-    overlap: int = OPTIONS["overlap"].value
+    overlap: int = 1
     """Number of assessors per unit."""
-    quota: int | None = OPTIONS["quota"].value
+    quota: int | None = None
     """Maximum units per assessor, unless the invitation sets another."""
-    lease_seconds: int = OPTIONS["lease_seconds"].value
-    random_share: float = OPTIONS["random_share"].value
+    lease_seconds: int = 1800
+    random_share: float = 0.2
     """Share of rounds in which all items are equally likely; the first round is always random."""
     round_items: int = 100
     """Items per round; their usefulness is computed for each round."""
@@ -70,7 +71,7 @@ class ProjectSettings:
     calibration: tuple[CalibrationItem, ...] = ()
     calibration_rate: float = 0.1
     """Share of assignments that are calibration, as long as units are left."""
-    seed: int = OPTIONS["seed"].value
+    seed: int = 1
 
     def __post_init__(self) -> None:
         if not isinstance(self.tasks, Mapping) or not self.tasks:

@@ -26,31 +26,27 @@ if TYPE_CHECKING:
     from karat.studio.checking import StoreCheck
 
 
-class ServingLock:
-    """A lock on the file `STORE.lock` next to a store, which holds the process id."""
+def lock_store(store: Path) -> IO[str]:
+    """Lock a store until the returned file is closed: `STORE.lock`, which has the process id.
 
-    def __init__(self, store: Path) -> None:
-        self.path = store.with_name(store.name + ".lock")
-        try:
-            self._file: IO[str] = open(self.path, "a+", encoding="ascii")  # noqa: SIM115
-        except OSError as error:
-            reason = error.strerror or error
-            raise OutputError(f"cannot make the lock {short(self.path)}: {reason}") from None
-        if not _try_lock(self._file):
-            self._file.seek(0)
-            owner = self._file.read(20).strip() or "unknown"
-            self._file.close()
-            raise InputError(
-                f"{short(store)} is served by another process ({short(owner)}): stop that one, or "
-                "use its page"
-            )
-        self._file.truncate(0)
-        self._file.write(str(os.getpid()))
-        self._file.flush()
-
-    def release(self) -> None:
-        """Release the lock; the file stays because removing it would be a race."""
-        self._file.close()
+    The file stays, because removing it would be a race.
+    """
+    path = store.with_name(store.name + ".lock")
+    try:
+        file = open(path, "a+", encoding="ascii")  # noqa: SIM115
+    except OSError as error:
+        reason = error.strerror or error
+        raise OutputError(f"cannot make the lock {short(path)}: {reason}") from None
+    if not _try_lock(file):
+        file.seek(0)
+        owner = file.read(20).strip() or "unknown"
+        file.close()
+        problem = f"{short(store)} is served by another process ({short(owner)})"
+        raise InputError(f"{problem}: stop that one, or use its page")
+    file.truncate(0)
+    file.write(str(os.getpid()))
+    file.flush()
+    return file
 
 
 if sys.platform == "win32":
@@ -86,7 +82,7 @@ class Store:
     def __init__(
         self,
         path: Path,
-        lock: ServingLock | None,
+        lock: IO[str] | None,
         only_reads: bool = False,
         may_be_empty: bool = True,
     ) -> None:
@@ -113,7 +109,7 @@ class Store:
             reason = error.strerror or error
             raise OutputError(f"cannot make the store {short(store_path)}: {reason}") from None
         try:
-            return cls._migrated(cls(store_path, ServingLock(store_path)))
+            return cls._migrated(cls(store_path, lock_store(store_path)))
         except BaseException:
             remove_store(store_path)
             raise
@@ -130,7 +126,7 @@ class Store:
             may_be_empty: make a store of an empty file, as an interrupted creation leaves it.
         """
         store_path = _existing_store(path)
-        lock = ServingLock(store_path) if exclusive else None
+        lock = lock_store(store_path) if exclusive else None
         return cls._migrated(cls(store_path, lock, may_be_empty=may_be_empty))
 
     @classmethod
@@ -195,7 +191,7 @@ class Store:
             while self._idle:
                 self._idle.pop().close()
             if self._lock:
-                self._lock.release()
+                self._lock.close()
 
     @contextmanager
     def read(self) -> Iterator[StoreConnection]:

@@ -67,14 +67,6 @@ class NuggetTask(Task):
         labels = value[self.name].items()
         return [(outputs[0], id, LABELS[label["label"]]) for id, label in labels]
 
-    def make_answer(self, labels: Json) -> dict[str, Any]:
-        """Return an answer with a label for each nugget."""
-        return {self.name: {id: {"label": label} for id, label in labels.items()}}
-
-    def count_values(self, view: AssignmentView) -> int:
-        """Return the number of labels in a complete answer."""
-        return len(view.nuggets)
-
     def without_nuggets(self, value: Json, nuggets: Collection[str]) -> Json:
         labels = {id: label for id, label in value[self.name].items() if id not in nuggets}
         return {**value, self.name: labels}

@@ -12,7 +12,7 @@ also has a scale from 0 to 100.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
@@ -35,47 +35,35 @@ MAX_RATING = 2.0**32
 """Upper limit for exact sums."""
 
 
-@dataclass(frozen=True)
-class AssessorScale:
-    """A dimension, the values that assessors can choose, and labels for some of them."""
+_REQUIRED = ("dimension", "low", "high")
+_DEFAULTS: Json = {"step": 1, "better": "higher", "guideline": "", "labels": {}, "compares": False}
+"""Fields of a scale that may be missing.
 
-    dimension: str
-    low: float
-    high: float
-    step: float = 1
-    better: str = "higher"
-    guideline: str = ""
-    """The question to assessors."""
-    labels: Mapping[str, str] = field(default_factory=dict)
-    """Value as text -> label."""
-    compares: bool = False
-    """Whether the question compares the output with another text, which must then be shown."""
+`guideline` is the question to assessors, and `labels` has labels by value as text. A question that
+`compares` the output with another text needs that text beside the output.
+"""
 
-    def __post_init__(self) -> None:
-        if error := self._find_error():
-            raise InputError(f"scale {short(self.dimension)}: {error}")
 
-    def _find_error(self) -> str:
-        if not isinstance(self.dimension, str) or not self.dimension.strip():
-            return f"found the dimension {quoted(self.dimension)}, expected a name"
-        if not all(checks.is_number(end) for end in (self.low, self.high, self.step)):
-            return "expected numbers for low, high and step"
-        if not self.low < self.high or not 0 < self.step <= self.high - self.low:
-            problem = f"found {self.low} to {self.high} in steps of {self.step}"
-            return f"{problem}, expected a lower and a higher end and a step that fits between them"
-        if self.better not in ("higher", "lower"):
-            return f"found better={quoted(self.better)}, expected higher or lower"
-        if not isinstance(self.labels, Mapping) or len(self.labels) > MAX_LABELS:
-            return f"expected labels as an object with at most {MAX_LABELS} values"
-        errors = [checks.text_error("guideline", self.guideline, MAX_QUESTION)]
-        errors += [checks.text_error("label", text, 200) for text in self.labels.values()]
-        if not isinstance(self.compares, bool):
-            errors.insert(0, f"found compares={quoted(self.compares)}, expected true or false")
-        return checks.first_error(errors)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return a JSON object."""
-        return {**asdict(self), "labels": dict(self.labels)}
+def _scale_error(scale: Json) -> str:
+    """Return the first error of a scale with all fields; "" if it is valid."""
+    dimension, low, high, step = (scale[name] for name in (*_REQUIRED, "step"))
+    if not isinstance(dimension, str) or not dimension.strip():
+        return f"found the dimension {quoted(dimension)}, expected a name"
+    if not all(checks.is_number(end) for end in (low, high, step)):
+        return "expected numbers for low, high and step"
+    if not low < high or not 0 < step <= high - low:
+        problem = f"found {low} to {high} in steps of {step}"
+        return f"{problem}, expected a lower and a higher end and a step that fits between them"
+    if scale["better"] not in ("higher", "lower"):
+        return f"found better={quoted(scale['better'])}, expected higher or lower"
+    if not isinstance(scale["labels"], Mapping) or len(scale["labels"]) > MAX_LABELS:
+        return f"expected labels as an object with at most {MAX_LABELS} values"
+    compares = scale["compares"]
+    no_bool = f"found compares={quoted(compares)}, expected true or false"
+    errors = ["" if isinstance(compares, bool) else no_bool]
+    errors.append(checks.text_error("guideline", scale["guideline"], MAX_QUESTION))
+    errors += [checks.text_error("label", text, 200) for text in scale["labels"].values()]
+    return checks.first_error(errors)
 
 
 _QUESTIONS = {
@@ -118,27 +106,28 @@ _WORDS = {
 }
 
 
-def _make_scales() -> dict[str, AssessorScale]:
+def _standard_scale(dimension: str, low: int, high: int, labels: Mapping[int, str]) -> Json:
+    """Return a scale of whole numbers with the question of its dimension."""
+    texts = {str(value): text for value, text in labels.items()}
+    fields = {"guideline": _QUESTIONS[dimension], "labels": texts}
+    ends = {"dimension": dimension, "low": low, "high": high}
+    return {**ends, **_DEFAULTS, **fields, "compares": dimension in _COMPARING}
+
+
+def _standard_scales() -> dict[str, Json]:
     scales = {}
-    for name, words in _WORDS.items():
+    for name, labels in _WORDS.items():
         dimension, _, points = name.partition("-")
-        labels = {str(value): text for value, text in words.items()}
-        question = _QUESTIONS[dimension]
-        scales[name] = AssessorScale(dimension, 1, int(points), guideline=question, labels=labels)
-    for dimension, question in _QUESTIONS.items():
-        labels = {"0": "Worst", "100": "Best"}
+        scales[name] = _standard_scale(dimension, 1, int(points), labels)
+    for dimension in _QUESTIONS:
+        labels = {0: "Worst", 100: "Best"}
         if dimension == "dissimilarity":
-            labels = {"0": "The same words", "100": "Changed completely"}
-        scales[f"{dimension}-100"] = AssessorScale(
-            dimension, 0, 100, guideline=question, labels=labels
-        )
-    return {
-        name: replace(scale, compares=scale.dimension in _COMPARING)
-        for name, scale in scales.items()
-    }
+            labels = {0: "The same words", 100: "Changed completely"}
+        scales[f"{dimension}-100"] = _standard_scale(dimension, 0, 100, labels)
+    return scales
 
 
-SCALES: dict[str, AssessorScale] = _make_scales()
+SCALES: dict[str, Json] = _standard_scales()
 """Name, such as `quality-7` -> scale."""
 
 
@@ -150,8 +139,7 @@ def _sized_scale(dimension: str, size: str) -> object:
     if f"{dimension}-{size}" in SCALES:
         return f"{dimension}-{size}"
     low, high = _POINTS[size]
-    compares = any(scale.compares for scale in SCALES.values() if scale.dimension == dimension)
-    return {"dimension": dimension, "low": low, "high": high, "compares": compares}
+    return {"dimension": dimension, "low": low, "high": high, "compares": dimension in _COMPARING}
 
 
 def rating_error(scale: Json, value: object) -> str:
@@ -167,22 +155,23 @@ def rating_error(scale: Json, value: object) -> str:
     return f"found {short(scale['dimension'])}={quoted(value)}, {expected}"
 
 
-def make_scale(scale: object) -> AssessorScale:
-    """Return a scale by its name, or from the JSON object of an owner."""
-    if isinstance(scale, AssessorScale):
-        return scale
-    if isinstance(scale, Mapping):
-        names = tuple(AssessorScale.__dataclass_fields__)
-        if unknown := [key for key in scale if key not in names]:
-            expected = f"found {quoted(unknown[0])}, expected {', '.join(names)}"
-            raise InputError(f"a scale of the owner's: {expected}")
-        if missing := [key for key in ("dimension", "low", "high") if key not in scale]:
-            raise InputError(f"a scale of the owner's: {missing[0]} is missing")
-        return AssessorScale(**scale)
+def make_scale(scale: object) -> dict[str, Any]:
+    """Return a scale with all fields, by its name or from the JSON object of an owner."""
     if isinstance(scale, str) and scale in SCALES:
-        return SCALES[scale]
-    suggestion = nearest(str(scale), SCALES) or f" (there are {', '.join(SCALES)})"
-    raise InputError(f"no scale {quoted(scale)}{suggestion}")
+        return dict(SCALES[scale])
+    if not isinstance(scale, Mapping):
+        suggestion = nearest(str(scale), SCALES) or f" (there are {', '.join(SCALES)})"
+        raise InputError(f"no scale {quoted(scale)}{suggestion}")
+    names = (*_REQUIRED, *_DEFAULTS)
+    if unknown := [key for key in scale if key not in names]:
+        expected = f"found {quoted(unknown[0])}, expected {', '.join(names)}"
+        raise InputError(f"a scale of the owner's: {expected}")
+    if missing := [key for key in _REQUIRED if key not in scale]:
+        raise InputError(f"a scale of the owner's: {missing[0]} is missing")
+    full_scale = {**dict.fromkeys(_REQUIRED), **_DEFAULTS, **scale}
+    if error := _scale_error(full_scale):
+        raise InputError(f"scale {short(full_scale['dimension'])}: {error}")
+    return full_scale
 
 
 def scale_dimension(scale: Json) -> Dimension:
@@ -208,10 +197,10 @@ class RatingTask(Task):
         if not isinstance(requested, list | tuple) or not requested:
             raise InputError("task ratings: expected scales, such as quality-7 and fluency-5")
         scales = [make_scale(scale) for scale in requested]
-        names = [scale.dimension for scale in scales]
+        names = [scale["dimension"] for scale in scales]
         if repeated := [name for name in names if names.count(name) > 1]:
             raise InputError(f"task ratings: two scales of {short(repeated[0])}: expected one")
-        return {"scales": [scale.to_json() for scale in scales]}
+        return {"scales": scales}
 
     def choose_settings(
         self, dimensions: Sequence[str], scales: Sequence[str], scheme: str | None
@@ -267,14 +256,6 @@ class RatingTask(Task):
     def to_judgements(self, value: Json, outputs: Sequence[int]) -> JudgementRows:
         """Return the value of each dimension."""
         return [(outputs[0], name, rating) for name, rating in value[self.name].items()]
-
-    def make_answer(self, ratings: Json) -> dict[str, Any]:
-        """Return an answer with a rating for each dimension."""
-        return {self.name: dict(ratings)}
-
-    def count_values(self, view: AssignmentView) -> int:
-        """Return the number of ratings in a complete answer."""
-        return len(view.settings["scales"])
 
     def to_ratings(self, value: Json, settings: Json) -> Ratings:
         return [(name, float(rating)) for name, rating in value[self.name].items()]

@@ -78,7 +78,7 @@ class SpanTask(Task):
             "scheme": scheme,
             "severities": severities,
             "categories": _check_names("categories", categories, min_names=0),
-            "scale": None if scale is None else make_scale(scale).to_json(),
+            "scale": None if scale is None else make_scale(scale),
         }
 
     def choose_settings(
@@ -121,14 +121,8 @@ class SpanTask(Task):
         )
 
     def to_judgements(self, value: Json, outputs: Sequence[int]) -> JudgementRows:
-        """Return each span, and the score if there is one."""
-        rows: JudgementRows = [(outputs[0], "span", span) for span in value["spans"]]
-        return rows + ([(outputs[0], "score", value["score"])] if "score" in value else [])
-
-    def exported_rows(self, value: Json, outputs: Sequence[int]) -> JudgementRows:
         """Return all spans in one row, also for an output without errors, and the score."""
-        rows = self.to_judgements(value, outputs)
-        return [(outputs[0], "spans", value["spans"]), *(row for row in rows if row[1] != "span")]
+        return [(outputs[0], name, content) for name, content in _marks(value).items()]
 
     def to_ratings(self, value: Json, settings: Json) -> Ratings:
         """Return the score of ESA, and the penalty if all severities have weights."""
@@ -145,7 +139,7 @@ class SpanTask(Task):
 
     def votes(self, answer: CurrentAnswer) -> Votes:
         """Return spans and their score, which are decided together."""
-        return [(answer.outputs[0], self.name, self.vote_answer(answer.value, "", ()))]
+        return [(answer.outputs[0], self.name, _marks(answer.value))]
 
     def subject(self, about: str) -> str:
         return "errors"
@@ -174,10 +168,10 @@ class SpanTask(Task):
         return max(mark_disagreement, scale_range(scale, [vote["score"] for vote in values]))
 
     def vote_answer(self, value: Json, about: str, outputs: Sequence[int]) -> dict[str, Any]:
-        return {name: value[name] for name in ("spans", "score") if name in value}
+        return _marks(value)
 
     def answer_to_decision(self, answer: Json, about: str) -> dict[str, Any]:
-        return self.vote_answer(answer, about, ())
+        return _marks(answer)
 
     def decision_to_answer(self, value: Any, about: str) -> dict[str, Any]:
         return {"spans": value} if isinstance(value, list) else dict(value)
@@ -195,6 +189,11 @@ class SpanTask(Task):
     ) -> None:
         if error := self.find_error(self.decided_answer(decision), view):
             raise InputError(f"adjudication {decision.id}: {error}")
+
+
+def _marks(answer: Json) -> dict[str, Any]:
+    """Return the spans and the score of an answer, without the comment."""
+    return {name: answer[name] for name in ("spans", "score") if name in answer}
 
 
 def _penalty_name(settings: Json) -> str:

@@ -29,6 +29,7 @@ MAX_BODY = 256 * 1024
 MAX_BODY_SECONDS = 20.0
 """Time limit for receiving a body."""
 MAX_DEPTH = 12
+_TOO_DEEP = f"the JSON is nested too deep: expected {MAX_DEPTH} levels at most"
 MAX_DIGITS = 15
 """Maximum digits of an integer: larger ones are inexact in browsers."""
 CSRF = "x-karat-csrf"
@@ -122,9 +123,7 @@ def parse(body: bytes) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise InputError("the body is not valid UTF-8: expected JSON in UTF-8") from None
     except RecursionError:
-        raise InputError(
-            f"the JSON is nested too deep: expected {MAX_DEPTH} levels at most"
-        ) from None
+        raise InputError(_TOO_DEEP) from None
     except json.JSONDecodeError as error:
         raise InputError(f"the body is not JSON: {error}") from None
     if not isinstance(content, dict):
@@ -158,7 +157,7 @@ def _parse_int(text: str) -> int:
 def _check_json(value: object, depth: int) -> None:
     """Raise InputError for deep nesting and invalid text."""
     if depth > MAX_DEPTH:
-        raise InputError(f"the JSON is nested too deep: expected {MAX_DEPTH} levels at most")
+        raise InputError(_TOO_DEEP)
     if isinstance(value, str):
         _check_text(value)
     elif isinstance(value, dict):
@@ -228,10 +227,7 @@ class Guard:
         sites = headers.getlist("sec-fetch-site")
         from_elsewhere = any(site not in ("same-origin", "none") for site in sites)
         if scope["method"] == "POST":
-            host, origin = (
-                _single_header(headers, "host").lower(),
-                _single_header(headers, "origin").lower(),
-            )
+            host, origin = (_single_header(headers, name).lower() for name in ("host", "origin"))
             from_elsewhere |= origin not in (f"http://{host}", f"https://{host}")
         elif not path.startswith(b"/api/"):
             return

@@ -121,10 +121,9 @@ def nothing_is_estimated(estimates: Sequence[live.LiveEstimate]) -> bool:
     """Return whether every segment of every system is labelled, so that intervals have no width."""
     if not estimates or _left_out(estimates):
         return False
-    rows = [result.estimate.rows if result.estimate else () for result in estimates]
     return all(
-        system_rows and all(row.labels == row.units and row.low == row.high for row in system_rows)
-        for system_rows in rows
+        result.rows and all(row.labels == row.units and row.low == row.high for row in result.rows)
+        for result in estimates
     )
 
 
@@ -132,8 +131,7 @@ def _labels_needed(estimates: Sequence[live.LiveEstimate]) -> list[str]:
     """Return sentences on the labels needed to halve the intervals of each dimension."""
     sentences = []
     for result in estimates:
-        rows = result.estimate.rows if result.estimate else ()
-        if more := max((row.more or 0 for row in rows), default=0):
+        if more := max((row.more or 0 for row in result.rows), default=0):
             sentences.append(
                 f"{result.dimension}: to halve the widest interval, label {more:,} more "
                 f"unit{'s' * (more != 1)} of each system."
@@ -141,13 +139,9 @@ def _labels_needed(estimates: Sequence[live.LiveEstimate]) -> list[str]:
     return sentences
 
 
-def _intervals(
-    result: live.LiveEstimate,
-) -> list[tuple[EstimateRow, float, float, float]]:
+def _intervals(result: live.LiveEstimate) -> list[tuple[EstimateRow, float, float, float]]:
     """Return the estimates of a dimension, and their positions on a line from 0 to 100."""
-    if result.estimate is None:
-        return []
-    rows = [row for row in result.estimate.rows if not isnan(row.estimate)]
+    rows = [row for row in result.rows if not isnan(row.estimate)]
     ends = [x for row in rows for x in (row.low, row.high, row.estimate) if not isnan(x)]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
 

@@ -108,20 +108,12 @@ class ServerConnection(H11Protocol):
         super().connection_lost(exc)
 
     def _make_room(self) -> None:
-        connections = [cast(ServerConnection, connection) for connection in self.connections]
-        open_connections = [
-            connection for connection in connections if not connection.transport.is_closing()
-        ]
-        silent = [
-            connection
-            for connection in open_connections
-            if connection.cycle is None and connection is not self
-        ]
-        waiting = silent or [
-            connection for connection in open_connections if connection._is_stalled()
-        ]
-        if waiting and len(open_connections) >= MAX_CONNECTIONS:
-            min(waiting, key=lambda connection: connection._since).transport.abort()
+        clients = [cast(ServerConnection, connection) for connection in self.connections]
+        clients = [client for client in clients if not client.transport.is_closing()]
+        silent = [client for client in clients if client.cycle is None and client is not self]
+        waiting = silent or [client for client in clients if client._is_stalled()]
+        if waiting and len(clients) >= MAX_CONNECTIONS:
+            min(waiting, key=lambda client: client._since).transport.abort()
 
     def _is_stalled(self) -> bool:
         """Return whether a request waits for its client to send the body or read the answer."""

@@ -35,7 +35,7 @@ def draw_scatter(chart: XYChart) -> svg.DrawingParts:
         (x1, x2), (y1, y2) = map(x.at, reach), (y.at(chart.line.at(end)) for end in reach)
         dashes: Look = {"stroke": svg.MUTED, "stroke_width": 1.5, "stroke_dasharray": "6 4"}
         parts.append(shape("line", x1=x1, y1=y1, x2=x2, y2=y2, **dashes))
-    look: Look = {} if chart.labelled else {"fill_opacity": 0.6}  # shows overlapping points
+    look: Look = {} if chart.has_labels else {"fill_opacity": 0.6}  # shows overlapping points
     dots = []
     for point in chart.plotted:
         across = x.at(point.x)
@@ -48,7 +48,7 @@ def draw_scatter(chart: XYChart) -> svg.DrawingParts:
         sign = marker(chart.groups.index(point.group), svg.translate_to(across, y.at(point.y)))
         dots.append(element("g", svg.tooltip(point.story()), *bars, sign))
     parts.append(element("g", *dots, **look))
-    parts += _draw_labels(chart, x, y) if chart.labelled else []
+    parts += _draw_labels(chart, x, y) if chart.has_labels else []
     if chart.note:
         parts.append(svg.label(x.end, SCATTER_TOP - 12, svg.shorten(chart.note, width // 8), "end"))
     named_groups = chart.groups if chart.groups != [""] else []

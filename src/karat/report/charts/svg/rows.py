@@ -67,7 +67,7 @@ def draw_rows(chart: RowChart) -> svg.DrawingParts:
         texts = [row.text for row in rows]
     left = layout.wide * max(map(svg.extent, labels)) + layout.left
     right = width - max(map(svg.extent, texts)) - layout.right
-    key = list(_draw_pair_key(chart.names)) if kind == "pair" and chart.compared else []
+    key = list(_draw_pair_key(chart.names)) if kind == "pair" and chart.has_pairs else []
     top = KEY_ROW * len(key) + TOP
     bottom = top + layout.height * len(rows)
     parts = key
