@@ -85,6 +85,8 @@ class PairRow(NamedTuple):
 
 MAX_PAIRED_SYSTEMS = 20
 """Number of systems beyond which a comparison does not keep the differences of all pairs."""
+DIFFERENCE_BINS = 41
+"""Number of bins of differences by segment: odd, so that equal scores have a bin."""
 DELTA = number("delta", "Delta", row_digits, "Score minus the baseline's.", signed=True)
 TEST_COLUMNS = (
     *program_columns("delta_low", "delta_high"),
@@ -177,6 +179,24 @@ class Comparison(ScoreResults[CompareRow]):
         """
         rows = (row for row in self.pairs if row.other == baseline and row.metric == by)
         return {row.system: row for row in rows}
+
+    def largest_gap(self, by: Metric) -> float:
+        """Return the largest difference of two systems on one segment; 1 if there is none."""
+        table = np.array([self.segment_scores(system, by) for system in self.systems])
+        gaps = np.nan_to_num(table.max(axis=0) - table.min(axis=0))
+        return float(gaps.max(initial=0.0)) or 1.0
+
+    def binned_differences(self, system: str, baseline: str, by: Metric) -> list[int]:
+        """Return the numbers of segments by their difference, in bins of equal width.
+
+        The bins reach from the largest loss of any two systems to the largest gain. Bins on both
+        sides of 0 have the same edges, and missing scores are not counted.
+        """
+        gaps = by.sign * (self.segment_scores(system, by) - self.segment_scores(baseline, by))
+        half = DIFFERENCE_BINS // 2
+        places = gaps[~np.isnan(gaps)] / self.largest_gap(by) * (DIFFERENCE_BINS / 2)
+        places = np.minimum(np.floor(np.abs(places) + 0.5), half) * np.sign(places)
+        return [int(n) for n in np.bincount(places.astype(int) + half, minlength=DIFFERENCE_BINS)]
 
     @property
     def n_tests(self) -> int:
@@ -386,8 +406,8 @@ def _pair_rows(
             (key[0], other_key[0], difference.value, (low, high), (wins, losses)),
             (other_key[0], key[0], 0.0 - difference.value, (0.0 - high, 0.0 - low), (losses, wins)),
         ):
-            decided = verdict(p, ends, difference.units, m.sign, min_units)
-            row = PairRow(first, second, m, delta, *ends, p, decided, *counts)
+            conclusion = verdict(p, ends, difference.units, m.sign, min_units)
+            row = PairRow(first, second, m, delta, *ends, p, conclusion, *counts)
             if margin is not None:
                 within = _margin_verdict(ends, margin, m.sign, difference.units >= min_units)
                 row = row._replace(margin_verdict=within)

@@ -364,7 +364,7 @@ def test_an_output_on_which_metric_and_humans_agree_is_no_disagreement() -> None
 @case
 def compared(metric: str) -> str:
     systems = {"a": ["a b", "c d e f g"], "b": ["a b c", "c d e"]}
-    comparison = kt.compare(systems, ["a b c", "c d e f g"], metric, trials=5)
+    comparison = kt.compare(systems, ["a b c", "c d e f g"], metric)
     document = comparison_document(comparison)
     return " ".join([*document.notes, *document.signatures])
 
@@ -395,7 +395,7 @@ def verdicts(*differences: Sequence[float], systems: int = 1, **more: Any) -> st
         for n, metric_scores in enumerate(differences)
     ]
     texts = {name: ["x"] * size for name in ("base", *names)}
-    comparison = kt.compare(texts, ["x"] * size, metrics, trials=200, **more)
+    comparison = kt.compare(texts, ["x"] * size, metrics, **more)
     document = comparison_document(comparison)
     return " ".join([*document.answer, document.basis])
 
@@ -465,19 +465,57 @@ COMPARED += [
         (verdicts(CLEAR, SMALL, systems=5), verdicts(WORSE, SMALL, systems=5)),
     ),
     Conclusion(
-        "5 of 5 systems cannot be told from base",
+        "5 of 5 systems do not differ significantly from base",
         (verdicts(SMALL, systems=5),),
         (verdicts(CLEAR, systems=5), verdicts(SMALL, CLEAR, systems=5)),
     ),
     Conclusion(
         "These are 5 tests, not corrected for their number",
-        (verdicts(CLEAR, systems=5),),
-        (verdicts(SMALL, systems=5), verdicts(CLEAR, systems=4), verdicts(CLEAR)),
+        (verdicts(CLEAR, systems=5, correction="none"),),
+        (
+            *(verdicts(SMALL, systems=5, correction="none"), verdicts(CLEAR, systems=5)),
+            *(verdicts(CLEAR, systems=4, correction="none"), verdicts(CLEAR)),
+        ),
     ),
     Conclusion(
-        "the 4 tests are not corrected for their number",
+        "not corrected for the number of tests (4)",
+        (verdicts(CLEAR, systems=4, correction="none"),),
+        (verdicts(CLEAR, systems=4), verdicts(CLEAR, correction="none")),
+    ),
+    Conclusion(
+        "simultaneous for all tests (4)",
         (verdicts(CLEAR, systems=4), verdicts(SMALL, systems=4), verdicts(*[CLEAR] * 4)),
         (verdicts(CLEAR), verdicts(CLEAR[:5], systems=4), verdicts(CLEAR, systems=5)),
+    ),
+    Conclusion(
+        "no other system differs significantly",
+        (verdicts(SMALL, systems=2),),
+        (verdicts(SMALL), verdicts(CLEAR, systems=2), verdicts(SMALL[:5], systems=2)),
+    ),
+    Conclusion(
+        "new1 does not differ significantly",
+        (verdicts(CLEAR, systems=2),),
+        (verdicts(CLEAR), verdicts(WORSE, systems=2)),
+    ),
+    Conclusion(
+        "new0 is equivalent to base within 1 m0",
+        (verdicts(SMALL, margin=1), verdicts((0.5, 0.6) * 5, margin=1)),
+        (verdicts(SMALL), verdicts(CLEAR, margin=1), verdicts(SMALL[:5], margin=1)),
+    ),
+    Conclusion(
+        "new0 is not worse than base by more than 1 m0",
+        (verdicts(CLEAR, margin=1),),
+        (verdicts(SMALL, margin=1), verdicts(WORSE, margin=1)),
+    ),
+    Conclusion(
+        "new0 loses more than 1 m0",
+        (verdicts(WORSE, margin=1),),
+        (verdicts(WORSE, margin=3), verdicts(CLEAR, margin=1), verdicts(WORSE[:5], margin=1)),
+    ),
+    Conclusion(
+        "10 segments show differences of",
+        (verdicts(SMALL), verdicts(SMALL, CLEAR)),
+        (verdicts(CLEAR), verdicts(SMALL[:5])),
     ),
 ]
 
@@ -543,7 +581,7 @@ def gated(differences: Sequence[float], carried: str = "", **limits: Any) -> str
         path = Path(folder) / "baseline.tsv"
         kt.write_baseline(items([50.0] * len(ids), before), baseline=path)
         after = items([50 + difference for difference in differences], carried)
-        return kt.gate(after, baseline=path, resamples=200, **limits).summary
+        return kt.gate(after, baseline=path, **limits).summary
 
 
 ALIKE = (-1.0,) * 5

@@ -14,7 +14,8 @@ import karat as kt
 Called = Callable[..., CompletedProcess[str]]
 GOOD = ["the cat sat on the mat", "a dog barked at us", "we went home late", "it rained all day"]
 GOOD += ["she read the letter twice", "nobody came to the party", "the train left at nine"]
-WEAK = ["cat mat", "dog us", "home", "rain day", "letter", "party", "train nine"]
+GOOD += ["two birds sang outside", "he paid for our lunch"]
+WEAK = ["cat mat", "dog us", "home", "rain day", "letter", "party", "train nine", "birds", "lunch"]
 SYSTEMS = {"base_1": WEAK, "good & new": GOOD, "copy": WEAK}
 
 
@@ -49,7 +50,7 @@ def test_marks_against_the_baseline() -> None:
     assert "†" not in cells["copy"][1] + cells["base_1"][1]
     worse = kt.compare(SYSTEMS, GOOD, "ter", baseline="good & new").wide().render("md")
     assert "‡" in {row[0]: row for row in rows_of(worse)}["copy"][1]
-    assert "the 2 tests are not corrected for their number" in worse
+    assert "simultaneous for all tests (2)" in worse
     assert "Wins" not in worse
     record = wide.records()[0]
     assert record["chrf p"] == compared[record["system"], "chrf"].p
@@ -75,14 +76,14 @@ def test_latex_is_well_formed() -> None:
 
 def test_commands(run_karat: Called) -> None:
     arguments = ("a.txt", "b.txt", "-r", "ref1.txt", "-m", "bleu", "-m", "ter", "--wide")
-    report = json.loads(run_karat("score", *arguments, "--resamples", "20", "-f", "json").stdout)
+    report = json.loads(run_karat("score", *arguments, "--intervals", "-f", "json").stdout)
     assert list(report["rows"][0]) == [
         *("system", "bleu", "bleu low", "bleu high", "ter", "ter low", "ter high")
     ]
-    text = run_karat("compare", *arguments, "--resamples", "50").stdout
+    text = run_karat("compare", *arguments).stdout
     heads = next(line for line in text.splitlines() if line.startswith("System"))
     assert heads.split() == ["System", "bleu", "↑", "95%", "ter", "↓", "95%"]
-    assert "<table" in run_karat("compare", *arguments, "--resamples", "50", "-f", "html").stdout
+    assert "<table" in run_karat("compare", *arguments, "-f", "html").stdout
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 from karat.comparison import LOSS, CompareRow, Comparison, PairRow
 from karat.errors import visible
 from karat.metrics.base import Metric
-from karat.report.charts.models import ChartRow, difference_span, strip_bins
+from karat.report.charts.models import ChartRow, difference_span
 from karat.report.charts.svg import frame as svg
 from karat.report.charts.svg.rows import short_name
-from karat.report.documents.ranking import ranking_caption, strip_span
+from karat.report.documents.ranking import ranking_caption
 from karat.report.markup import Look, data, element, quote, shape
 from karat.report.model import (
     format_count,
@@ -49,7 +49,7 @@ def ranking_table(comparison: Comparison, m: Metric) -> str:
     """Return the table of the systems by one metric, best first, as markup."""
     rows = [row for row in comparison.rows if row.metric == m]
     differences = {row.system: ranked_difference(row) for row in rows if row.verdict}
-    span = difference_span(ChartRow("", *found[:3]) for found in differences.values())
+    span = difference_span(ChartRow("", *difference[:3]) for difference in differences.values())
     ends = [end for row in rows for end in (row.score.value, row.low, row.high) if end is not None]
     scale, names = (min(ends), max(ends)), comparison.systems
     heads = [
@@ -95,8 +95,8 @@ def _ranking_line(
         kind, verdict_text = difference.verdict, verdict_label(difference)
         text, full_value = difference.text, repr(difference.value)
         drawing = _bar(difference[:3], span, difference.text, zero=True)
-    shown = element("span", quote(text)) + (drawing or _bar(None, span, "", zero=True))
-    cells.append(element("td", shown, class_=f"difference {kind}", data_value=full_value))
+    number_with_bar = element("span", quote(text)) + (drawing or _bar(None, span, "", zero=True))
+    cells.append(element("td", number_with_bar, class_=f"difference {kind}", data_value=full_value))
     cells.append(element("td", quote(verdict_text), class_=f"verdict {kind}"))
     return element("tr", *cells, **look)
 
@@ -123,7 +123,7 @@ def ranked_difference(row: CompareRow | PairRow) -> RankedDifference:
 
 
 def _bar(
-    found: Sequence[float] | None, ends: tuple[float, float], text: str, *, zero: bool = False
+    numbers: Sequence[float] | None, ends: tuple[float, float], text: str, *, zero: bool = False
 ) -> str:
     """Return a dot on a line from low to high, drawn between the ends of the scale."""
     low, high = ends
@@ -135,12 +135,12 @@ def _bar(
     middle, parts = BAR_HEIGHT / 2, []
     if zero:
         parts.append(svg.dashed(at(0.0), 0, BAR_HEIGHT))
-    value, first, last = found or (0.0, 0.0, 0.0)
+    value, first, last = numbers or (0.0, 0.0, 0.0)
     line: Look = {"stroke": "currentColor", "stroke_width": 2.5}
     parts.append(shape("line", x1=at(first), y1=middle, x2=at(last), y2=middle, **line))
     parts.append(shape("circle", cx=at(value), cy=middle, r=3.5, fill="currentColor"))
     look: Look = {"viewBox": f"0 0 {BAR_WIDTH:g} {BAR_HEIGHT:g}", "class_": "bar"}
-    hidden = "hidden" if found is None else None
+    hidden = "hidden" if numbers is None else None
     return element("svg", *parts, **look, aria_hidden="true", visibility=hidden)
 
 
@@ -185,12 +185,12 @@ def _note_on_pairs(comparison: Comparison, metrics: Sequence[Metric]) -> str:
 
 def _view(comparison: Comparison, base: str, m: Metric) -> list[list[Any] | None]:
     """Return the differences of all systems from one; those of the tests, or else of all pairs."""
-    found: dict[str, CompareRow | PairRow] = {**comparison.against(base, m)}
+    rows: dict[str, CompareRow | PairRow] = {**comparison.against(base, m)}
     if base == comparison.baseline:
-        found = {r.system: r for r in comparison.rows if r.metric == m and r.verdict}
+        rows = {r.system: r for r in comparison.rows if r.metric == m and r.verdict}
     view: list[list[Any] | None] = []
     for name in comparison.systems:
-        difference = ranked_difference(found[name]) if name in found else None
+        difference = ranked_difference(rows[name]) if name in rows else None
         digits = 2 if m.full_scale > 10 else 4
         view.append(difference and [*(round(x, digits) for x in difference[:3]), *difference[3:]])
     return view
@@ -200,20 +200,11 @@ def _strips(comparison: Comparison, m: Metric) -> list[list[list[int]]]:
     """Return, for each system and each later one, segments won and lost, and in each bin."""
     if not comparison.values or any(row.wins is None for row in comparison.pairs):
         return []
-    names = comparison.systems
-    values = [m.sign * comparison.segment_scores(name, m) for name in names]
-    span = strip_span(comparison, m)
-    strips = []
-    for i, name in enumerate(names):
-        rows = comparison.against(name, m)
-        strips.append(
-            [
-                [
-                    rows[other].wins or 0,
-                    rows[other].losses or 0,
-                    *strip_bins(values[i + 1 + j] - values[i], span),
-                ]
-                for j, other in enumerate(names[i + 1 :])
-            ]
-        )
+    names, strips = comparison.systems, []
+    for at, base in enumerate(names):
+        rows = comparison.against(base, m)
+        later = [rows[name] for name in names[at + 1 :]]
+        bins = [comparison.binned_differences(row.system, base, m) for row in later]
+        counts = zip(later, bins, strict=True)
+        strips.append([[row.wins or 0, row.losses or 0, *binned] for row, binned in counts])
     return strips

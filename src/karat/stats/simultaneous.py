@@ -119,8 +119,8 @@ class TestFamily:
         level = 2 * student_tail(self._critical(difference), difference.units - 1)
         deviation = difference.error * sqrt(difference.units)
         n_tests = max(1.0, SIGNIFICANCE_LEVEL / level)
-        found = detectable_difference(deviation, difference.units, power, n_tests)
-        return found if 0 < found < inf else float("nan")
+        smallest = detectable_difference(deviation, difference.units, power, n_tests)
+        return smallest if 0 < smallest < inf else float("nan")
 
     def _critical(self, difference: UnitEstimate) -> float:
         critical = difference.critical(SIGNIFICANCE_LEVEL / self.n_tests)

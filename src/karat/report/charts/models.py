@@ -16,7 +16,6 @@ from functools import cached_property
 from itertools import groupby, pairwise, product
 from typing import Literal, NamedTuple, TypeAlias
 
-from karat.arrays import Floats, np
 from karat.registry import load
 from karat.report.charts.axis import Ticks, drawable, nice_ticks
 from karat.report.model import Figure, cell_text, join_items
@@ -150,21 +149,6 @@ def difference_span(rows: Iterable[ChartRow]) -> tuple[float, float]:
     ends = [end for row in rows for end in (row.value, row.low, row.high)]
     values = [0.0, *_drawable_values(*ends)]
     return min(values), max(values)
-
-
-STRIP_BINS = 41
-"""Number of bins of a strip: odd, so that equal scores have one of their own."""
-
-
-def strip_bins(values: Floats, span: float) -> list[int]:
-    """Return the numbers of values in equal bins from -span to span, the same on both sides of 0.
-
-    Missing values are not counted.
-    """
-    half = STRIP_BINS // 2
-    values = values[~np.isnan(values)] / span * (STRIP_BINS / 2)
-    places = np.minimum(np.floor(np.abs(values) + 0.5), half) * np.sign(values)
-    return [int(n) for n in np.bincount(places.astype(int) + half, minlength=STRIP_BINS)]
 
 
 # ------------------------------------------------------------------------- points on two axes

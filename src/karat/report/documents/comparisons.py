@@ -166,12 +166,9 @@ def _best_sentences(comparison: Comparison) -> Iterator[str]:
     metrics_by_finding: dict[tuple[str, tuple[str, ...]], list[Metric]] = {}
     n_systems = len(comparison.systems)
     for m in dict.fromkeys(row.metric for row in comparison.rows):
-        best, *others = (row for row in comparison.rows if row.metric == m)
-        tied = tuple(
-            row.system
-            for row in others
-            if row.is_leading and not _is_decided(best, row, comparison)
-        )
+        best, *lower = (row for row in comparison.rows if row.metric == m)
+        leading = (row for row in lower if row.is_leading)
+        tied = tuple(row.system for row in leading if not _is_decided(best, row, comparison))
         metrics_by_finding.setdefault((best.system, tied), []).append(m)
     for (system, tied), metrics in [*metrics_by_finding.items()][:MAX_SENTENCES]:
         if not tied:
@@ -197,13 +194,13 @@ def _margin_sentences(comparison: Comparison) -> Iterator[str]:
     if len(comparison.systems) - 1 <= MAX_SENTENCES:
         for row in rows:
             groups.setdefault((row.system, str(row.margin_verdict)), []).append(row)
-        for (system, finding), found in groups.items():
-            yield _MARGIN_SENTENCES[finding].format(system, base, join_names(_margins(found)))
+        for (system, finding), members in groups.items():
+            yield _MARGIN_SENTENCES[finding].format(system, base, join_names(_margins(members)))
         return
     for row in rows:
         groups.setdefault((str(row.metric), str(row.margin_verdict)), []).append(row)
-    for (_, finding), found in groups.items():
-        (margin,), names = _margins(found[:1]), join_names([row.system for row in found])
+    for (_, finding), members in groups.items():
+        (margin,), names = _margins(members[:1]), join_names([row.system for row in members])
         yield f"{_MARGIN_GROUPS[finding].format(base, margin)}: {names}."
 
 
@@ -234,10 +231,10 @@ def _detectable_sentences(comparison: Comparison, tests: ComparisonTests) -> Ite
     if not largest:
         return
     texts = [f"{x:.{score_digits(m)}f} {metric_label(m)}" for m, x in largest.items()]
-    some = ", for example" if len(texts) > MAX_LISTED_DIFFERENCES else ""
-    differences = join_names(texts[:1] if some else texts)
+    example = ", for example" if len(texts) > MAX_LISTED_DIFFERENCES else ""
+    differences = join_names(texts[:1] if example else texts)
     count = format_count(tests.units, tests.unit)
-    yield f"{count} show differences of {differences} or more{some} (80% power)."
+    yield f"{count} show differences of {differences} or more{example} (80% power)."
 
 
 def comparison_basis(comparison: Comparison) -> str:

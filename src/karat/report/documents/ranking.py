@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from karat.arrays import np
-from karat.comparison import CompareRow, Comparison
+from karat.comparison import DIFFERENCE_BINS, CompareRow, Comparison
 from karat.metrics.base import Metric
 from karat.registry import load
-from karat.report.charts.models import STRIP_BINS, ChartRow, RowChart, difference_span, strip_bins
+from karat.report.charts.models import ChartRow, RowChart, difference_span
 from karat.report.model import Figure, Gallery, format_signed, metric_label, score_digits
 from karat.stats.significance import UNDECIDED
 
@@ -46,9 +45,13 @@ def ranking_gallery(comparison: Comparison, metrics: Sequence[Metric]) -> Galler
     for m in metrics:
         label, shared_span = directed_label(m), span if m.reads_texts else None
         chart = RowChart(label, base, changes[m], "difference", span=shared_span)
-        page = partial(load("karat.report.ranking_page:ranking_page"), comparison, metrics, m)
+        page = partial(_ranking_page, comparison, metrics, m)
         figures.append(Figure(label, chart, page=page, script=SCRIPT))
     return Gallery("Ranking", tuple(figures), ranking_caption(comparison), wide=True)
+
+
+def _ranking_page(comparison: Comparison, metrics: Sequence[Metric], m: Metric) -> str:
+    return str(load("karat.report.ranking_page:ranking_page")(comparison, metrics, m))
 
 
 def ranking_caption(comparison: Comparison) -> str:
@@ -58,13 +61,6 @@ def ranking_caption(comparison: Comparison) -> str:
     return f"{caption} With so many systems, the baseline of the page cannot be changed."
 
 
-def strip_span(comparison: Comparison, m: Metric) -> float:
-    """Return the largest difference of two systems on a segment, for a scale that all share."""
-    table = np.array([comparison.segment_scores(name, m) for name in comparison.systems])
-    spread = table.max(axis=0) - table.min(axis=0)
-    return float(np.nan_to_num(spread).max(initial=0.0)) or 1.0
-
-
 def strip_gallery(comparison: Comparison, metrics: Sequence[Metric]) -> list[Gallery]:
     """Return the differences by segment, a strip for each system; nothing without their scores."""
     base, figures = comparison.baseline, []
@@ -72,20 +68,18 @@ def strip_gallery(comparison: Comparison, metrics: Sequence[Metric]) -> list[Gal
         rows = [row for row in comparison.rows if row.metric == m and row.wins is not None]
         if not rows:
             continue
-        span = strip_span(comparison, m)
-        base_scores, strips = comparison.segment_scores(base, m), []
+        span, strips = comparison.largest_gap(m), []
         for row in rows:
-            gaps = m.sign * (comparison.segment_scores(row.system, m) - base_scores)
-            told = f"{row.wins} won, {row.ties} tied, {row.losses} lost"
+            tally = f"{row.wins} won, {row.ties} tied, {row.losses} lost"
             text = f"▲ {row.wins} ▼ {row.losses}"
-            counts = tuple(strip_bins(gaps, span))
-            strips.append(ChartRow(row.system, 0.0, text=text, detail=told, counts=counts))
+            counts = tuple(comparison.binned_differences(row.system, base, m))
+            strips.append(ChartRow(row.system, 0.0, text=text, detail=tally, counts=counts))
         label = metric_label(m.of_segments())
         chart = RowChart(label, base, strips, "strip", span=(-span, span))
         figures.append(Figure(label, chart, script=SCRIPT))
     caption = (
         "A strip for each system: the darker, the more segments. Right of the dashed line it beats "
-        f"the baseline. ▲ segments won, ▼ lost. Scores are put into {STRIP_BINS} bins."
+        f"the baseline. ▲ segments won, ▼ lost. Scores are put into {DIFFERENCE_BINS} bins."
     )
     title = f"Differences from {base} by segment"
     return [Gallery(title, tuple(figures), caption)] if figures else []
