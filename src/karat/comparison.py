@@ -110,7 +110,7 @@ MARGIN_COLUMNS = (
     *program_columns("margin"),
     Column(
         "margin_verdict",
-        "Within margin",
+        "Margin",
         help="equivalent: the interval of the difference lies within the margin. no loss: any loss "
         "is within it. loss: the loss is larger. Otherwise undecided.",
     ),

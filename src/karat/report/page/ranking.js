@@ -28,8 +28,8 @@
     const set = (item, values) =>
       Object.entries(values).forEach(([name, value]) => item.setAttribute(name, value));
     set(zero, { x1: at(0), x2: at(0) });
-    bar.setAttribute("visibility", found ? "visible" : "hidden");
-    if (!found) return;
+    if (!found) return bar.setAttribute("visibility", "hidden");
+    bar.removeAttribute("visibility");
     set(line, { x1: at(found[1]), x2: at(found[2]) });
     set(dot, { cx: at(found[0]) });
   };
