@@ -73,7 +73,11 @@ class JointEstimates:
         """Return the largest |t| of each draw, in ascending order."""
         at = [k for k, difference in enumerate(differences) if difference.error > 0]
         freedom = min(differences[k].units for k in at) - 1
-        chi = _chi([differences[k] for k in at], freedom)
+        if freedom > _MANY_UNITS:
+            chi: Sequence[Floats | float] = [1.0] * len(at)
+        else:
+            influences = [(self.estimates[a] - self.estimates[b]).influence for a, b in pairs]
+            chi = _chi(np.array([influences[k] for k in at]), freedom)
         largest = np.zeros(_DRAWS)
         for k, scale in zip(at, chi, strict=True):
             (first, second), difference = pairs[k], differences[k]
@@ -165,21 +169,18 @@ def _normal(count: int, stream: int) -> Floats:
     return values
 
 
-def _chi(differences: Sequence[UnitEstimate], freedom: int) -> Sequence[Floats | float]:
+def _chi(influences: Floats, freedom: int) -> list[Floats]:
     """Draw sqrt(chi^2 / freedom) for each difference: the relative errors of its standard error.
 
     Squared errors of differences with the correlation r have the correlation r^2. Each draw is the
     cube of Wilson and Hilferty (1931). With many degrees of freedom the errors are negligible.
     """
-    if freedom > _MANY_UNITS:
-        return [1.0] * len(differences)
-    influences = np.array([difference.influence for difference in differences])
     influences = influences / np.abs(influences).max(axis=1, keepdims=True)
     covariance = product(influences, np.ascontiguousarray(influences.T))
     sizes = np.sqrt(np.diag(covariance))
     correlation = covariance / sizes / sizes[:, None]
     factor = _cholesky(correlation * correlation)
-    normal = _normal(_DRAWS * len(differences), 1).reshape(_DRAWS, -1)
+    normal = _normal(_DRAWS * len(influences), 1).reshape(_DRAWS, -1)
     errors = product(normal, np.ascontiguousarray(factor.T))
     small = 2 / (9 * freedom)
     cube_roots = np.maximum(1 - small + errors * sqrt(small), 0.05)
