@@ -21,7 +21,7 @@ FORMATS = ("text", "json", "tsv", "md", "latex", "html")
 SCORED = ("-r", "ref1.txt", "-m", "bleu", "-m", "chrf:n=4", "-m", "rougeL:stem=porter-nltk")
 GRID = ("-r", "ref1.txt", "-r", "ref2.txt")
 COMMANDS = {
-    "score": ("score", "a.txt", "named=b.txt", "-r", "ref2.txt", *SCORED, "--resamples", "50"),
+    "score": ("score", "a.txt", "named=b.txt", "-r", "ref2.txt", *SCORED, "--intervals"),
     "compare": (
         "compare",
         "a.txt",
