@@ -90,7 +90,7 @@ DIFFERENCE_BINS = 41
 DELTA = number("delta", "Delta", row_digits, "Score minus the baseline's.", signed=True)
 TEST_COLUMNS = (
     *program_columns("delta_low", "delta_high"),
-    number("p", "p", 4, "p of the difference, by the test below.", positive=True),
+    number("p", "p", 4, "p of the difference, by the paired test below.", positive=True),
     number("wins", "Wins", help="Segments on which it beats the baseline.", detail=True),
     number("losses", "Losses", help="Segments on which the baseline beats it.", detail=True),
     number("ties", "Ties", help="Segments on which both score the same.", detail=True),
@@ -117,7 +117,11 @@ MARGIN_COLUMNS = (
 )
 EQUIVALENT, NO_LOSS, LOSS = "equivalent", "no loss", "loss"
 SACREBLEU_P = number(
-    "sacrebleu_p", "p (sacreBLEU)", 4, "p by sacreBLEU's definition, from segments.", positive=True
+    "sacrebleu_p",
+    "p (sacreBLEU)",
+    4,
+    "p by sacreBLEU's definition, from segments.",
+    positive=True,
 )
 
 
@@ -302,8 +306,8 @@ class BaselineTest(NamedTuple):
 
 
 def _test_fields(name: str, trials: int | None, seed: int, correction: str) -> dict[str, object]:
-    draws = {} if trials is None else {"trials": trials, "seed": seed}
-    return {"test": name, **draws, "correction": correction}
+    random_draws = {} if trials is None else {"trials": trials, "seed": seed}
+    return {"test": name, **random_draws, "correction": correction}
 
 
 def _unit_text(inference: Inference) -> str:
@@ -345,6 +349,8 @@ def compare_statistics(
         rows[key] = rows[key]._replace(unit=_unit_text(inference))
     for at, (key, difference) in enumerate(zip(tested, family.differences, strict=True)):
         m, (low, high), p = key[1], family.interval(at), family.p(at)
+        if m.bounded:
+            low, high = max(low, -m.full_scale), min(high, m.full_scale)
         baseline_values = stats[test.baseline, m].segment_scores
         wins, losses, ties = _count_wins(m, stats[key].segment_scores, baseline_values)
         rows[key] = rows[key]._replace(
@@ -401,6 +407,8 @@ def _pair_rows(
     for at, (key, other_key) in enumerate(keys):
         difference, p, (low, high) = family.differences[at], family.p(at), family.interval(at)
         m, margin = key[1], margin_of.get(str(key[1]))
+        if m.bounded:
+            low, high = max(low, -m.full_scale), min(high, m.full_scale)
         wins, losses, _ = _count_wins(m, stats[key].segment_scores, stats[other_key].segment_scores)
         for first, second, delta, ends, counts in (
             (key[0], other_key[0], difference.value, (low, high), (wins, losses)),

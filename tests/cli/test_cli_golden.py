@@ -30,8 +30,6 @@ COMMANDS = {
         *SCORED,
         "--baseline",
         "b",
-        "--resamples",
-        "99",
     ),
     "segments": ("score", "a.txt", "c.txt", *SCORED, "--segments"),
     "metrics": ("metrics", "chrf", "rougeLsum"),

@@ -91,7 +91,7 @@ def test_a_single_system_of_many_takes_a_singular_verb() -> None:
     rows += [row("S0", CHRF, 1.0, "undecided"), row("S1", CHRF, -1.0, "undecided")]
     rows += [row("S2", CHRF, 5.0, "better")]
     rows[2] = row("S2", BLEU, -5.0, "worse")
-    assert comparison_answer(comparison(*rows))[2:5] == (
+    assert comparison_answer(comparison(*rows))[1:4] == (
         "1 of 5 systems beats base by at least one metric and is worse by none: S0.",
         "1 of 5 systems is worse than base by at least one metric and better by none: S1.",
         "1 of 5 systems is better than base by one metric and worse by another: S2.",
@@ -102,12 +102,14 @@ def test_many_tests_of_few_systems_have_a_warning() -> None:
     metrics = [BLEU, CHRF, TER, *map(kt.metric, ("rouge1", "rouge2"))]
     rows = [row("A", m, 0.1, "undecided") for m in metrics[1:]]
     warning = "These are 5 tests, not corrected for their number"
-    answer = comparison_answer(comparison(row("A", BLEU, 4.6, "better"), *rows))
+    decided = row("A", BLEU, 4.6, "better")
+    answer = comparison_answer(comparison(decided, *rows, correction="none"))
     assert answer[1].startswith(warning)
-    undecided = comparison_answer(comparison(row("A", BLEU, 0.1, "undecided"), *rows))
-    assert not any(warning in sentence for sentence in undecided)
-    fewer = comparison_answer(comparison(row("A", BLEU, 4.6, "better"), *rows[1:]))
-    assert len(fewer) == 1
+    corrected = comparison(decided, *rows, correction="simultaneous")
+    assert len(comparison_answer(corrected)) == 1
+    undecided = row("A", BLEU, 0.1, "undecided")
+    assert len(comparison_answer(comparison(undecided, *rows, correction="none"))) == 1
+    assert len(comparison_answer(comparison(decided, *rows[1:], correction="none"))) == 1
 
 
 def test_nothing_is_said_about_chance_where_nothing_is_decided() -> None:
@@ -126,19 +128,18 @@ def test_nothing_is_said_about_chance_where_nothing_is_decided() -> None:
 def test_the_basis_names_the_rule_and_the_correction(correction: str, expected: str) -> None:
     rows = [row("A", BLEU, 4.6, "better"), row("A", CHRF, 0.5, "undecided")]
     basis = comparison_basis(comparison(*rows, correction=correction))
-    assert basis.startswith("2 references. Decided where the 95% interval of the difference ex")
-    assert basis.endswith(f"(p < .05); {expected}")
-    assert comparison_basis(comparison(rows[0])).endswith("(p < .05); one test.")
+    rule = "95% interval of the difference by segment excludes zero (p < .05)"
+    assert basis == f"2 references. Decided where the {rule}; {expected}"
+    assert comparison_basis(comparison(rows[0])).endswith(f"{rule}.")
 
 
 def test_the_basis_has_segments_and_units() -> None:
     units = Units.from_labels("document", [n // 3 for n in range(240)])
     result = comparison(row("A", BLEU, 4.6, "better"), segments=240)
-    in_documents = replace(result, inference=Inference(units))
-    basis = comparison_basis(in_documents)
-    assert basis.startswith("240 segments in 80 documents, by document, 2 references. Decided")
-    alone = replace(result, segments=80)
-    assert comparison_basis(alone).startswith("80 segments, by segment, 2 references. Decided")
+    basis = comparison_basis(replace(result, inference=Inference(units)))
+    assert basis.startswith("240 segments in 80 documents, 2 references. Decided where the 95% int")
+    assert "of the difference by document excludes zero" in basis
+    assert comparison_basis(replace(result, segments=80)).startswith("80 segments, 2 references.")
 
 
 # ------------------------------------------------------------------------- the best systems
@@ -249,14 +250,14 @@ def test_few_segments_decide_nothing() -> None:
     assert "Fewer than 6 segments decide nothing." in result.document().basis
 
 
-def test_intervals_of_differences_are_those_of_paired_resamples() -> None:
-    """The same outputs differ by nothing in every resample, however wide their own intervals."""
+def test_intervals_of_differences_are_paired() -> None:
+    """The same outputs do not differ, however wide their own intervals are."""
     texts = ["a b c d", "e f g h", "i j k l", "m n o p"]
     other_texts = ["a b c x", "e f g h", "i y k l", "m n o p"]
     result = kt.compare({"A": texts, "B": other_texts, "C": texts}, other_texts, ["chrf"])
     assert result["C", "chrf"][5:8] == (0.0, 0.0, 0.0)
     better = result["B", "chrf"]
-    assert 0 <= (better.delta_low or 0) <= (better.delta or 0) <= (better.delta_high or 0)
+    assert better.delta_low < 0 < better.delta < better.delta_high  # only two segments differ
     assert result["C", "chrf"].verdict == "undecided"
     assert result["A", "chrf"].verdict is None
 
@@ -359,3 +360,16 @@ def test_a_system_without_a_score_is_not_the_best() -> None:
     assert replace(scores, rows=(missing, second)).summary.startswith("Best by BLEU: B.")
     both = (missing, second._replace(score=missing.score))
     assert replace(scores, rows=both).summary == ""
+
+
+def test_small_p_values_are_never_zero() -> None:
+    """JSON has all digits; tables for people say that p is below the last digit shown."""
+    rows = [row("A", BLEU, 4.6, "better")._replace(p=1e-9, sacrebleu_p=0.00004, wins=None)]
+    rows.append(row("A", CHRF, 4.6, "better")._replace(p=0.00012, wins=None))
+    made = replace(comparison(*rows), test="sacrebleu-ar", trials=100_000)
+    for format in ("text", "md", "html"):
+        text = made.render(format)
+        assert "0.0000" not in text.replace("<0.0001", "").replace("&lt;0.0001", "")
+        assert text.count("<0.0001") + text.count("&lt;0.0001") >= 2
+        assert "0.0001" in text
+    assert [record["p"] for record in made.records()][:2] == [1e-9, 0.00012]

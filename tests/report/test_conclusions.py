@@ -473,17 +473,13 @@ COMPARED += [
         "These are 5 tests, not corrected for their number",
         (verdicts(CLEAR, systems=5, correction="none"),),
         (
-            *(verdicts(SMALL, systems=5, correction="none"), verdicts(CLEAR, systems=5)),
-            *(verdicts(CLEAR, systems=4, correction="none"), verdicts(CLEAR)),
+            verdicts(SMALL, systems=5, correction="none"),
+            verdicts(CLEAR, systems=4, correction="none"),
+            verdicts(CLEAR, systems=5),
         ),
     ),
     Conclusion(
-        "not corrected for the number of tests (4)",
-        (verdicts(CLEAR, systems=4, correction="none"),),
-        (verdicts(CLEAR, systems=4), verdicts(CLEAR, correction="none")),
-    ),
-    Conclusion(
-        "simultaneous for all tests (4)",
+        "; simultaneous for all tests (4).",
         (verdicts(CLEAR, systems=4), verdicts(SMALL, systems=4), verdicts(*[CLEAR] * 4)),
         (verdicts(CLEAR), verdicts(CLEAR[:5], systems=4), verdicts(CLEAR, systems=5)),
     ),
@@ -511,6 +507,21 @@ COMPARED += [
         "new0 loses more than 1 m0",
         (verdicts(WORSE, margin=1),),
         (verdicts(WORSE, margin=3), verdicts(CLEAR, margin=1), verdicts(WORSE[:5], margin=1)),
+    ),
+    Conclusion(
+        "5 units are too few to tell systems apart: at least 6 are needed.",
+        (verdicts(CLEAR, units=tuple("aabbccddee")),),
+        (verdicts(CLEAR, units=tuple("aabbccddef")), verdicts(CLEAR[:5])),
+    ),
+    Conclusion(
+        "6 segments are too few to tell systems apart: at least 8 are needed for 4 tests.",
+        (verdicts(CLEAR[:6], systems=4),),
+        (verdicts(CLEAR[:6], systems=4, correction="none"), verdicts(CLEAR[:8], systems=4)),
+    ),
+    Conclusion(
+        "; not corrected for the number of tests (4).",
+        (verdicts(CLEAR, systems=4, correction="none"),),
+        (verdicts(CLEAR, systems=4), verdicts(CLEAR, systems=5, correction="none")),
     ),
     Conclusion(
         "10 segments show differences of",

@@ -17,7 +17,7 @@ REFERENCE = "one two three four five six"
 METRICS = ["chrf", "ter"]
 ERRORS = {
     "base": [2, 3, 4, 5, 0, 0, 4, 5],
-    "loose": [0, 1, 3, 1, 1, 3, 1, 1],
+    "loose": [0, 1, 3, 1, 1, 3, 1, 1],  # better than base, but not certainly
     "best": [0, 0, 1, 0, 0, 0, 0, 1],
     "worst": [5, 5, 6, 6, 5, 5, 6, 6],
 }
@@ -43,15 +43,19 @@ def verdicts(result: Comparison) -> dict[tuple[str, str], str | None]:
     return {(row.system, str(row.metric)): row.verdict for row in result.rows}
 
 
-def test_the_cases_are_those_in_which_p_alone_misleads() -> None:
-    enough, small = comparison(8), comparison(4)
+def test_p_decides_if_there_are_enough_units() -> None:
+    enough = comparison(8)
     for metric in METRICS:
-        kinds = [enough[name, metric].verdict for name in ("loose", "best", "worst")]
-        assert kinds == ["undecided", "better", "worse"]
-    for name in ("best", "worst"):
-        few = small[name, "ter"]
-        assert (few.p or 1) < 0.05
-        assert (few.verdict, few.units) == ("undecided", 4)
+        rows = [enough[name, metric] for name in ("loose", "best", "worst")]
+        assert [row.verdict for row in rows] == ["undecided", "better", "worse"]
+        for row in rows:
+            assert (row.p < 0.05) == (row.verdict != "undecided")
+            assert (row.delta_low <= 0 <= row.delta_high) == (row.verdict == "undecided")
+    assert {row.verdict for row in comparison(4).rows} == {"undecided", None}
+    systems = {name: [*map(with_errors, ERRORS[name][:4])] for name in ("base", "worst")}
+    row = kt.compare(systems, [REFERENCE] * 4, "ter")["worst", "ter"]
+    assert row.p < 0.05  # of too few units
+    assert (row.verdict, row.units) == ("undecided", 4)
 
 
 def test_text_and_markdown(result: Comparison) -> None:
@@ -105,7 +109,7 @@ def test_marks_of_wide_tables(result: Comparison, format: str) -> None:
 
 
 def test_the_legend_explains_marks_only_where_there_can_be_any() -> None:
-    rule = "† better and ‡ worse than base (95% interval of the difference excludes zero (p < .05);"
+    rule = "† better and ‡ worse than base (95% interval of the difference by segment excludes"
     assert comparison(8).wide().document().notes[0].startswith(rule)
     assert not any("†" in note for note in comparison(4).wide().document().notes)
 
@@ -145,8 +149,8 @@ def test_scores_that_few_segments_have_decide_nothing(tmp_path: Path) -> None:
     assert small.summary.startswith("5 segments with a score are too few to tell systems apart")
     assert "beats" in enough.summary
     basis = enough.document().basis
-    assert basis.startswith("8 segments (6 of them with scores of both systems), by segment, 1")
-    assert compared(8).document().basis.startswith("8 segments, by segment, 1 reference.")
+    assert basis.startswith("8 segments (6 of them with scores of both systems), 1 reference.")
+    assert compared(8).document().basis.startswith("8 segments, 1 reference.")
 
 
 def test_a_comparison_of_buckets_says_how_many_segments_there_are() -> None:
@@ -157,9 +161,8 @@ def test_a_comparison_of_buckets_says_how_many_segments_there_are() -> None:
     ]
     result = kt.compare(rows, None, "chrf", by="system", id="id", buckets=8)
     assert (result.segments, result.settings["buckets"], result.values) == (40, 8, {})
-    basis = "40 segments in 8 buckets, by bucket of segments, 1 reference. Decided"
-    assert result.document().basis.startswith(basis)
-    assert json.loads(result.render("json"))["rows"][0]["unit"] == "bucket of segments"
+    assert result.document().basis.startswith("40 segments in 8 buckets, 1 reference. Decided")
+    assert "error by bucket of segments" in json.loads(result.render("json"))["notes"][0]
 
 
 def test_few_buckets_decide_nothing() -> None:
@@ -168,5 +171,4 @@ def test_few_buckets_decide_nothing() -> None:
     assert {row.verdict for row in result.rows} == {None, "undecided"}
     needed = "at least 7 are needed for 3 tests."
     assert result.summary == f"4 buckets are too few to tell systems apart: {needed}"
-    basis = "8 segments in 4 buckets, by bucket of segments, 1 reference. Fewer than 7"
-    assert result.document().basis.startswith(basis)
+    assert result.document().basis.startswith("8 segments in 4 buckets, 1 reference. Fewer than 7")

@@ -39,7 +39,7 @@ def test_scores_by_hand() -> None:
 
 def test_marks_against_the_baseline() -> None:
     """Better is marked with one dagger by either direction, worse with two, equal with none."""
-    compared = kt.compare(SYSTEMS, GOOD, ["chrf", "ter"], baseline="base_1")
+    compared = kt.compare(SYSTEMS, GOOD, ["chrf", "ter"], correction="none")
     wide = compared.wide()
     cells = {row[0]: row for row in rows_of(wide.render("md"))}
     assert cells["System"] == ["System", "chrf ↑", "95%", "ter ↓", "95%"]
@@ -48,9 +48,10 @@ def test_marks_against_the_baseline() -> None:
     assert cells["good \\& new"][1::2] == ["**100.00†**", "**0.00†**"]
     assert cells["good \\& new"][4] == "\\[0.00, 0.00\\]"
     assert "†" not in cells["copy"][1] + cells["base_1"][1]
-    worse = kt.compare(SYSTEMS, GOOD, "ter", baseline="good & new").wide().render("md")
+    settings = {"baseline": "good & new", "correction": "none"}
+    worse = kt.compare(SYSTEMS, GOOD, "ter", **settings).wide().render("md")
     assert "‡" in {row[0]: row for row in rows_of(worse)}["copy"][1]
-    assert "simultaneous for all tests (2)" in worse
+    assert "not corrected for the number of tests (2)" in worse
     assert "Wins" not in worse
     record = wide.records()[0]
     assert record["chrf p"] == compared[record["system"], "chrf"].p
@@ -58,7 +59,7 @@ def test_marks_against_the_baseline() -> None:
 
 
 def test_latex_is_well_formed() -> None:
-    text = kt.compare(SYSTEMS, GOOD, ["chrf", "ter"]).wide().render("latex")
+    text = kt.compare(SYSTEMS, GOOD, ["chrf", "ter"], correction="none").wide().render("latex")
     body = "\n".join(line for line in text.splitlines() if not line.startswith("%"))
     assert body.count("{") == body.count("}")
     (letters,) = re.findall(r"\\begin\{tabular\}\{@\{\}(\w+)@\{\}\}", body)

@@ -234,7 +234,9 @@ _DIFFERENCES = (
     number("delta", "Difference", 3, signed=True, help="Score minus that of the best run."),
     number("low", "From", 3, signed=True, help="Lower end of the difference's 95% interval."),
     number("high", "To", 3, signed=True, help="Upper end of the difference's 95% interval."),
-    number("p", "p", 4, help="p of the difference: paired permutation test over questions."),
+    number(
+        "p", "p", 4, "p of the difference: paired permutation test over questions.", positive=True
+    ),
     Column("verdict", "Verdict", help="Worse where interval and p decide, else undecided."),
 )
 _PAIRS = ("responses", "judged", "undecided")
