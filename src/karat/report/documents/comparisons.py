@@ -369,7 +369,8 @@ def comparison_document(comparison: Comparison) -> Document:
     # There is no room for skipped rows: they are for programs, and a note has the numbers.
     all_columns = [METRIC, SYSTEM, SCORE, *INTERVAL, DELTA, _CHANGE, *TEST_COLUMNS]
     many = len(comparison.systems) > 2
-    all_columns += LEADING if many else LEADING[1:]
+    is_ranked = many and not comparison_tests(comparison).too_few
+    all_columns += LEADING if is_ranked else LEADING[1:]
     if any(row.margin is not None for row in comparison.rows):
         all_columns += MARGIN_COLUMNS
     all_columns += [SACREBLEU_P] if comparison.test in SACREBLEU_TESTS else []
