@@ -94,7 +94,7 @@ TEST_COLUMNS = (
     number("wins", "Wins", help="Segments on which it beats the baseline.", detail=True),
     number("losses", "Losses", help="Segments on which the baseline beats it.", detail=True),
     number("ties", "Ties", help="Segments on which both score the same.", detail=True),
-    *program_columns("verdict", "units", "unit", "detectable"),
+    *program_columns("verdict", "units"),
 )
 LEADING = (
     people_column(
@@ -116,6 +116,7 @@ MARGIN_COLUMNS = (
     ),
 )
 EQUIVALENT, NO_LOSS, LOSS = "equivalent", "no loss", "loss"
+UNIT_COLUMNS = program_columns("unit", "detectable")
 SACREBLEU_P = number(
     "sacrebleu_p",
     "p (sacreBLEU)",
@@ -460,8 +461,10 @@ def keep_paired_segments(stats: Mapping[StatsKey, SystemStats]) -> dict[StatsKey
         has_scores = np.logical_and.reduce([m.has_score(rows) for rows in tables.values()])
         for key, table in tables.items():
             rows = m.without_scores(table, ~has_scores)
-            values = m.of_segments().measure(rows)["value"]
-            paired[key] = SystemStats(exact_sums(rows), (rows,), values)
+            scores = stats[key].segment_scores
+            if scores is not None:
+                scores = m.of_segments().measure(rows)["value"]
+            paired[key] = SystemStats(exact_sums(rows), (rows,), scores)
     return paired
 
 

@@ -16,6 +16,7 @@ from karat.comparison import (
     NO_LOSS,
     SACREBLEU_P,
     TEST_COLUMNS,
+    UNIT_COLUMNS,
     CompareRow,
     Comparison,
     Example,
@@ -256,13 +257,13 @@ def _size_parts(comparison: Comparison) -> Iterator[str]:
         return
     size, inference = format_count(comparison.segments, "segment"), comparison.inference
     n_units = comparison.segments
+    units = [row.units for row in comparison.rows if row.units is not None]
     if inference is not None and inference.units is not None:
         n_units = len(inference.units)
         size += f" in {format_count(n_units, inference.unit)}"
     if buckets := _buckets(comparison):
-        n_units = buckets
-        size += f" in {format_count(buckets, 'bucket')}"
-    units = [row.units for row in comparison.rows if row.units is not None]
+        n_units = max(units, default=buckets)  # empty buckets are not used
+        size += f" in {format_count(n_units, 'bucket')}"
     if units and min(units) != n_units:
         at_least = "" if len({*units}) == 1 else "at least "
         size += f" ({at_least}{min(units):,} of them with scores of both systems)"
@@ -370,10 +371,11 @@ def comparison_document(comparison: Comparison) -> Document:
     all_columns = [METRIC, SYSTEM, SCORE, *INTERVAL, DELTA, _CHANGE, *TEST_COLUMNS]
     many = len(comparison.systems) > 2
     is_ranked = many and not comparison_tests(comparison).too_few
+    all_columns += [SACREBLEU_P] if comparison.test in SACREBLEU_TESTS else []
     all_columns += LEADING if is_ranked else LEADING[1:]
     if any(row.margin is not None for row in comparison.rows):
         all_columns += MARGIN_COLUMNS
-    all_columns += [SACREBLEU_P] if comparison.test in SACREBLEU_TESTS else []
+    all_columns += UNIT_COLUMNS
     if comparison.skipped is not None:
         all_columns.append(scores.skipped_column(comparison.skipped, readers="programs"))
     best = scores.best_cells(comparison.rows)
