@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
+from math import inf, isnan
 from typing import NamedTuple
 
 from karat.arithmetic import ExactRows, exact_sums, rounded
@@ -12,7 +14,7 @@ from karat.errors import InputError, quoted, short
 from karat.metrics.base import Metric, Score
 from karat.metrics.limits import Limit, resolve_limits
 from karat.progress import Progress, silent
-from karat.results import Column, number, program_columns
+from karat.results import Column, number, people_column, program_columns
 from karat.score_settings import CORRECTIONS, JACKKNIFE, PAIRED_TESTS, SACREBLEU_TESTS
 from karat.scoring import (
     Inference,
@@ -31,7 +33,6 @@ from karat.stats.significance import (
     UNDECIDED,
     ahead,
     approximate_randomization,
-    is_significant,
     min_deciding_units,
     paired_bootstrap,
     verdict,
@@ -62,8 +63,30 @@ class CompareRow(NamedTuple):
     is_leading: bool | None = None  # does not differ significantly from the best system
     margin: float | None = None  # the largest difference that does not matter, if it was given
     margin_verdict: str | None = None  # equivalent, no loss, loss or undecided
+    detectable: float | None = None  # smallest difference that the units find with 80% power
+    unit: str | None = None  # kind of unit: segment, document, ...
 
 
+class PairRow(NamedTuple):
+    """The difference of a system from another by one metric; all pairs are tested together."""
+
+    system: str
+    other: str
+    metric: Metric
+    delta: float  # score of `system` minus score of `other`
+    low: float
+    high: float
+    p: float
+    verdict: str  # whether `system` is better or worse than `other`, or undecided
+    wins: int | None = None  # segments on which `system` beats `other`
+    losses: int | None = None
+    margin_verdict: str | None = None
+
+
+MAX_PAIRED_SYSTEMS = 20
+"""Number of systems beyond which a comparison does not keep the differences of all pairs."""
+DIFFERENCE_BINS = 41
+"""Number of bins of differences by segment: odd, so that equal scores have a bin."""
 DELTA = number("delta", "Delta", row_digits, "Score minus the baseline's.", signed=True)
 TEST_COLUMNS = (
     *program_columns("delta_low", "delta_high"),
@@ -73,22 +96,27 @@ TEST_COLUMNS = (
     number("ties", "Ties", help="Segments on which both score the same.", detail=True),
     *program_columns("verdict", "units"),
 )
-LEADING = Column(
-    "is_leading",
-    "Leading",
-    readers="programs",
-    help="Whether the system does not differ significantly from the best one.",
+LEADING = (
+    people_column(
+        "leading",
+        "Lead",
+        lambda row: "●" if row.is_leading else "",
+        help="● The system does not differ significantly from the best one, with all pairs of "
+        "systems tested together.",
+    ),
+    *program_columns("is_leading"),
 )
 MARGIN_COLUMNS = (
     *program_columns("margin"),
     Column(
         "margin_verdict",
-        "Within margin",
-        help="equivalent: the interval lies within the margin. no loss: any loss is within it. "
-        "loss: the loss is larger. Otherwise undecided.",
+        "Margin",
+        help="equivalent: the interval of the difference lies within the margin. no loss: any loss "
+        "is within it. loss: the loss is larger. Otherwise undecided.",
     ),
 )
 EQUIVALENT, NO_LOSS, LOSS = "equivalent", "no loss", "loss"
+UNIT_COLUMNS = program_columns("unit", "detectable")
 SACREBLEU_P = number(
     "sacrebleu_p",
     "p (sacreBLEU)",
@@ -139,8 +167,41 @@ class Comparison(ScoreResults[CompareRow]):
     correction: str
     examples: tuple[Example, ...] = ()
     """Segments on which each system differs most from the baseline, by each metric."""
+    pairs: tuple[PairRow, ...] = field(default=(), kw_only=True)
+    """Differences of three to twenty systems from each other, by each metric."""
     segments: int | None = field(default=None, kw_only=True)
     """Number of segments of each system."""
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The names of the systems, best first by the first metric."""
+        return tuple(dict.fromkeys(row.system for row in self.rows))
+
+    def against(self, baseline: str, by: Metric) -> dict[str, PairRow]:
+        """Return the differences of the other systems from one; all pairs are tested together.
+
+        The result is empty if the comparison does not keep the differences of pairs.
+        """
+        rows = (row for row in self.pairs if row.other == baseline and row.metric == by)
+        return {row.system: row for row in rows}
+
+    def largest_gap(self, by: Metric) -> float:
+        """Return the largest difference of two systems on one segment; 1 if there is none."""
+        table = np.array([self.segment_scores(system, by) for system in self.systems])
+        gaps = np.nan_to_num(table.max(axis=0) - table.min(axis=0))
+        return float(gaps.max(initial=0.0)) or 1.0
+
+    def binned_differences(self, system: str, baseline: str, by: Metric) -> list[int]:
+        """Return the numbers of segments by their difference, in bins of equal width.
+
+        The bins reach from the largest loss of any two systems to the largest gain. Bins on both
+        sides of 0 have the same edges, and missing scores are not counted.
+        """
+        gaps = by.sign * (self.segment_scores(system, by) - self.segment_scores(baseline, by))
+        half = DIFFERENCE_BINS // 2
+        places = gaps[~np.isnan(gaps)] / self.largest_gap(by) * (DIFFERENCE_BINS / 2)
+        places = np.minimum(np.floor(np.abs(places) + 0.5), half) * np.sign(places)
+        return [int(n) for n in np.bincount(places.astype(int) + half, minlength=DIFFERENCE_BINS)]
 
     @property
     def n_tests(self) -> int:
@@ -182,9 +243,8 @@ class Comparison(ScoreResults[CompareRow]):
 
     @property
     def unit_text(self) -> str:
-        """Kind of the units: `segment`, `document`, `bucket of segments`, ..."""
-        inference = self.inference or Inference()
-        return f"bucket of {inference.unit}s" if inference.buckets else inference.unit
+        """The unit of tests: `segment`, `document`, `bucket of segments`, ..."""
+        return _unit_text(self.inference or Inference())
 
     def differences(self, first: str, second: str, by: str | Metric, top: int) -> list[Difference]:
         """Return the segments on which two systems differ most, largest difference first."""
@@ -251,6 +311,10 @@ def _test_fields(name: str, trials: int | None, seed: int, correction: str) -> d
     return {"test": name, **random_draws, "correction": correction}
 
 
+def _unit_text(inference: Inference) -> str:
+    return f"bucket of {inference.unit}s" if inference.buckets else inference.unit
+
+
 def _min_units(correction: str, n_tests: int) -> int:
     return min_deciding_units(1 if correction == "none" else max(n_tests, 1))
 
@@ -272,22 +336,28 @@ def compare_statistics(
     index = {key: at for at, key in enumerate(estimates)}
     joint = JointEstimates([*estimates.values()])
     tested = [key for key in stats if key[0] != test.baseline]
-    pairs = [(index[key], index[test.baseline, key[1]]) for key in tested]
-    family = joint.family(pairs, test.correction)
-    leading = _leading_systems(joint, index, test.correction)
+    against_baseline = [(index[key], index[test.baseline, key[1]]) for key in tested]
+    family = joint.family(against_baseline, test.correction)
     margin_of = resolve_limits("margin", test.margin, [str(m) for _, m in stats])
+    pairs = _pair_rows(stats, joint, index, test.correction, margin_of)
+    leading = _leading_systems(scores, pairs)
     min_units = _min_units(test.correction, len(tested))
     sacrebleu_p = _sacrebleu_p_values(stats, scores, test, progress)
     rows = {}
     for key in stats:
         ends = score_interval(key[1], estimates[key])
         rows[key] = CompareRow(*key, scores[key], *ends, is_leading=key in leading)
+        rows[key] = rows[key]._replace(unit=_unit_text(inference))
     for at, (key, difference) in enumerate(zip(tested, family.differences, strict=True)):
         m, (low, high), p = key[1], family.interval(at), family.p(at)
         if m.bounded:
             low, high = max(low, -m.full_scale), min(high, m.full_scale)
         baseline_values = stats[test.baseline, m].segment_scores
-        rows[key] = _count_wins(rows[key], stats[key].segment_scores, baseline_values)._replace(
+        wins, losses, ties = _count_wins(m, stats[key].segment_scores, baseline_values)
+        rows[key] = rows[key]._replace(
+            wins=wins,
+            losses=losses,
+            ties=ties,
             delta=difference.value,
             delta_low=low,
             delta_high=high,
@@ -295,6 +365,7 @@ def compare_statistics(
             verdict=verdict(p, (low, high), difference.units, m.sign, min_units),
             units=difference.units,
             sacrebleu_p=sacrebleu_p.get(key),
+            detectable=family.detectable(at) if difference.units >= min_units else None,
         )
         if (margin := margin_of.get(str(m))) is not None:
             within = _margin_verdict((low, high), margin, m.sign, difference.units >= min_units)
@@ -314,27 +385,56 @@ def compare_statistics(
         seed=test.seed,
         correction=test.correction,
         form=form,
+        pairs=tuple(pairs) if 2 < len(stats) // len(metrics) <= MAX_PAIRED_SYSTEMS else (),
     )
 
 
-def _leading_systems(
-    joint: JointEstimates, index: Mapping[StatsKey, int], correction: str
-) -> set[StatsKey]:
+def _pair_rows(
+    stats: Mapping[StatsKey, SystemStats],
+    joint: JointEstimates,
+    index: Mapping[StatsKey, int],
+    correction: str,
+    margin_of: Mapping[str, float],
+) -> list[PairRow]:
+    """Return the differences of all systems from all others, with all pairs tested together."""
+    keys = [
+        ((a, m), (b, m))
+        for m in dict.fromkeys(m for _, m in stats)
+        for a, b in combinations([system for system, by in stats if by == m], 2)
+    ]
+    family = joint.family([(index[a], index[b]) for a, b in keys], correction)
+    min_units = _min_units(correction, len(keys))
+    rows = []
+    for at, (key, other_key) in enumerate(keys):
+        difference, p, (low, high) = family.differences[at], family.p(at), family.interval(at)
+        m, margin = key[1], margin_of.get(str(key[1]))
+        if m.bounded:
+            low, high = max(low, -m.full_scale), min(high, m.full_scale)
+        wins, losses, _ = _count_wins(m, stats[key].segment_scores, stats[other_key].segment_scores)
+        for first, second, delta, ends, counts in (
+            (key[0], other_key[0], difference.value, (low, high), (wins, losses)),
+            (other_key[0], key[0], 0.0 - difference.value, (0.0 - high, 0.0 - low), (losses, wins)),
+        ):
+            conclusion = verdict(p, ends, difference.units, m.sign, min_units)
+            row = PairRow(first, second, m, delta, *ends, p, conclusion, *counts)
+            if margin is not None:
+                within = _margin_verdict(ends, margin, m.sign, difference.units >= min_units)
+                row = row._replace(margin_verdict=within)
+            rows.append(row)
+    return rows
+
+
+def _leading_systems(scores: Mapping[StatsKey, Score], pairs: Sequence[PairRow]) -> set[StatsKey]:
     """Return the best system by each metric, and those that do not differ from it significantly.
 
     The best system is selected by its score, so all pairs of systems are tested together.
     """
     leading: set[StatsKey] = set()
-    for m in dict.fromkeys(m for _, m in index):
-        keys = [key for key in index if key[1] == m]
-        values = {key: m.sign * joint.estimates[index[key]].value for key in keys}
-        best = max(keys, key=lambda key: values[key])
-        pairs = [(index[a], index[b]) for at, a in enumerate(keys) for b in keys[at + 1 :]]
-        family = joint.family(pairs, correction)
-        leading.add(best)
-        for at, pair in enumerate(pairs):
-            if index[best] in pair and not is_significant(family.p(at)):
-                leading |= {key for key in keys if index[key] in pair}
+    for m in dict.fromkeys(m for _, m in scores):
+        values = {a: m.sign * scores[a, by].value for a, by in scores if by == m}
+        best = max(values, key=lambda a: -inf if isnan(values[a]) else values[a])
+        tied = (r for r in pairs if r.metric == m and r.other == best and r.verdict == UNDECIDED)
+        leading |= {(best, m), *((row.system, m) for row in tied)}
     return leading
 
 
@@ -369,17 +469,16 @@ def keep_paired_segments(stats: Mapping[StatsKey, SystemStats]) -> dict[StatsKey
 
 
 def _count_wins(
-    row: CompareRow, system_values: Floats | None, baseline_values: Floats | None
-) -> CompareRow:
-    """Return the row with the numbers of segments won, lost and tied, if scores were kept."""
+    m: Metric, system_values: Floats | None, baseline_values: Floats | None
+) -> tuple[int, int, int] | tuple[None, None, None]:
+    """Return the numbers of segments won, lost and tied; None if scores were not kept."""
     if system_values is None or baseline_values is None:
-        return row
-    sign = row.metric.sign
-    system_scores, baseline_scores = sign * system_values, sign * baseline_values
+        return None, None, None
+    system_scores, baseline_scores = m.sign * system_values, m.sign * baseline_values
     wins = int(ahead(system_scores, baseline_scores).sum())
     losses = int(ahead(baseline_scores, system_scores).sum())
     ties = int((~np.isnan(system_scores - baseline_scores)).sum()) - wins - losses
-    return row._replace(wins=wins, losses=losses, ties=ties)
+    return wins, losses, ties
 
 
 def _sacrebleu_p_values(

@@ -27,6 +27,7 @@ compare atlas.txt beacon.txt cinder.txt -r ref1.txt -r ref3.txt -m bleu -m rouge
   ter -f json --examples 1
 compare atlas.txt beacon.txt -r ref1.txt -m rougeL -m gtm -m chrf --test sacrebleu-ar
   --trials 500 -f json
+power atlas.txt beacon.txt -r ref1.txt -m bleu -m chrf --difference 3 -f json
 grid cinder.txt -r ref1.txt -r ref2.txt --segment 2 -f json
 explain words.txt -r trees.conllu --segment 1 -f json
 metrics aev -f json

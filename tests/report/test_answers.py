@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from karat.metrics.differing import differing_words
 from karat.report.documents.comparisons import comparison_answer, comparison_basis
 from karat.report.model import format_interval, format_signed, join_names, metric_label
 from karat.scoring import Inference
+from karat.stats.units import Units
 
 BLEU, CHRF, TER = map(kt.metric, ("bleu", "chrf", "ter"))
 
@@ -23,15 +25,16 @@ def row(system: str, m: kt.Metric, delta: float | None, verdict: str | None = No
     if delta is None:
         return CompareRow(system, m, score, 49.0, 51.0)
     ends = delta - 1, delta + 1
-    return CompareRow(system, m, score, 49.0, 51.0, delta, *ends, 0.01, 3, 2, 1, verdict, 20)
+    return CompareRow(system, m, score, 49.0, 51.0, delta, *ends, 0.01, 3, 2, 1, verdict, 80)
 
 
-def comparison(*rows: CompareRow, correction: str = "simultaneous") -> Comparison:
+def comparison(*rows: CompareRow, correction: str = "none", **more: Any) -> Comparison:
     bases = [
         row("base", m, None) for m in dict.fromkeys(compare_row.metric for compare_row in rows)
     ]
-    made = Comparison((*rows, *bases), 2, {}, Inference(), "base", "jackknife", None, 1, correction)
-    return replace(made, segments=20)
+    return Comparison(
+        (*rows, *bases), 2, {}, Inference(), "base", "jackknife", None, 1, correction, **more
+    )
 
 
 @pytest.mark.parametrize(
@@ -68,10 +71,10 @@ def test_one_system(rows: list[CompareRow], expected: str) -> None:
 def test_many_systems_are_counted() -> None:
     kinds = ["better"] * 3 + ["worse"] * 2 + ["undecided"]
     rows = [row(f"S{n}", BLEU, 9.0 - n, kind) for n, kind in enumerate(kinds)]
-    assert comparison_answer(comparison(*rows, correction="none")) == (
+    assert comparison_answer(comparison(*rows))[1:] == (
         "3 of 6 systems beat base: S0, S1 and S2.",
         "2 of 6 systems are worse than base: S3 and S4.",
-        "1 of 6 systems cannot be told from base: S5.",
+        "1 of 6 systems does not differ significantly from base: S5.",
         "These are 6 tests, not corrected for their number: where systems do not differ, about one "
         "test in 20 still shows a difference.",
     )
@@ -80,15 +83,15 @@ def test_many_systems_are_counted() -> None:
 def test_a_single_system_of_many_takes_a_singular_verb() -> None:
     kinds = ["better", "worse", "undecided", "undecided", "undecided"]
     rows = [row(f"S{n}", BLEU, 9.0 - n, kind) for n, kind in enumerate(kinds)]
-    assert comparison_answer(comparison(*rows))[:3] == (
+    assert comparison_answer(comparison(*rows))[1:4] == (
         "1 of 5 systems beats base: S0.",
         "1 of 5 systems is worse than base: S1.",
-        "3 of 5 systems cannot be told from base: S2, S3 and S4.",
+        "3 of 5 systems do not differ significantly from base: S2, S3 and S4.",
     )
     rows += [row("S0", CHRF, 1.0, "undecided"), row("S1", CHRF, -1.0, "undecided")]
     rows += [row("S2", CHRF, 5.0, "better")]
     rows[2] = row("S2", BLEU, -5.0, "worse")
-    assert comparison_answer(comparison(*rows))[:3] == (
+    assert comparison_answer(comparison(*rows))[1:4] == (
         "1 of 5 systems beats base by at least one metric and is worse by none: S0.",
         "1 of 5 systems is worse than base by at least one metric and better by none: S1.",
         "1 of 5 systems is better than base by one metric and worse by another: S2.",
@@ -102,7 +105,8 @@ def test_many_tests_of_few_systems_have_a_warning() -> None:
     decided = row("A", BLEU, 4.6, "better")
     answer = comparison_answer(comparison(decided, *rows, correction="none"))
     assert answer[1].startswith(warning)
-    assert len(comparison_answer(comparison(decided, *rows))) == 1  # corrected
+    corrected = comparison(decided, *rows, correction="simultaneous")
+    assert len(comparison_answer(corrected)) == 1
     undecided = row("A", BLEU, 0.1, "undecided")
     assert len(comparison_answer(comparison(undecided, *rows, correction="none"))) == 1
     assert len(comparison_answer(comparison(decided, *rows[1:], correction="none"))) == 1
@@ -110,20 +114,132 @@ def test_many_tests_of_few_systems_have_a_warning() -> None:
 
 def test_nothing_is_said_about_chance_where_nothing_is_decided() -> None:
     rows = [row(f"S{n}", BLEU, 0.1, "undecided") for n in range(6)]
-    (sentence,) = comparison_answer(comparison(*rows))
-    assert sentence.startswith("6 of 6 systems cannot be told from base: S0, S1")
+    _, sentence = comparison_answer(comparison(*rows))
+    assert sentence.startswith("6 of 6 systems do not differ significantly from base: S0, S1")
 
 
-def test_the_basis_names_the_rule_and_how_many_tests_there_were() -> None:
+@pytest.mark.parametrize(
+    ("correction", "expected"),
+    [
+        ("none", "not corrected for the number of tests (2)."),
+        ("simultaneous", "simultaneous for all tests (2)."),
+    ],
+)
+def test_the_basis_names_the_rule_and_the_correction(correction: str, expected: str) -> None:
     rows = [row("A", BLEU, 4.6, "better"), row("A", CHRF, 0.5, "undecided")]
-    basis = comparison_basis(comparison(*rows))
+    basis = comparison_basis(comparison(*rows, correction=correction))
     rule = "95% interval of the difference by segment excludes zero (p < .05)"
-    assert basis == (
-        f"20 segments, 2 references. Decided where the {rule}; simultaneous for all tests (2)."
-    )
-    basis = comparison_basis(comparison(*rows, correction="none"))
-    assert basis.endswith(f"{rule}; not corrected for the number of tests (2).")
+    assert basis == f"2 references. Decided where the {rule}; {expected}"
     assert comparison_basis(comparison(rows[0])).endswith(f"{rule}.")
+
+
+def test_the_basis_has_segments_and_units() -> None:
+    units = Units.from_labels("document", [n // 3 for n in range(240)])
+    result = comparison(row("A", BLEU, 4.6, "better"), segments=240)
+    basis = comparison_basis(replace(result, inference=Inference(units)))
+    assert basis.startswith("240 segments in 80 documents, 2 references. Decided where the 95% int")
+    assert "of the difference by document excludes zero" in basis
+    assert comparison_basis(replace(result, segments=80)).startswith("80 segments, 2 references.")
+
+
+# ------------------------------------------------------------------------- the best systems
+
+
+def leading(system: str, m: kt.Metric, delta: float | None, *more: Any) -> CompareRow:
+    return row(system, m, delta, *more)._replace(is_leading=True)
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (
+            [leading("A", BLEU, 5.0, "better"), row("B", BLEU, -5.0, "worse")],
+            "Best by BLEU: A; all other systems are significantly worse.",
+        ),
+        (
+            [leading("A", BLEU, 5.0, "better"), leading("B", BLEU, 4.0, "better")],
+            "Best by BLEU: A; B does not differ significantly.",
+        ),
+        (
+            [
+                *(leading("A", m, 5.0, "better") for m in (BLEU, CHRF)),
+                *(leading("B", m, 4.0, "better") for m in (BLEU, CHRF)),
+                *(leading("C", m, 3.0, "better") for m in (BLEU, CHRF)),
+            ],
+            "Best by BLEU and chrF: A; B and C do not differ significantly.",
+        ),
+    ],
+)
+def test_the_best_system_and_those_that_do_not_differ(
+    rows: list[CompareRow], expected: str
+) -> None:
+    assert comparison_answer(comparison(*rows))[0] == expected
+
+
+def test_no_other_system_differs_from_the_best() -> None:
+    rows = [leading(name, BLEU, delta, "undecided") for name, delta in {"A": 2.0, "B": 1.0}.items()]
+    result = comparison(*rows)
+    bases = [one._replace(is_leading=True) for one in result.rows if one.system == "base"]
+    answer = comparison_answer(replace(result, rows=(*rows, *bases)))
+    assert answer[0] == "Best by BLEU: A; no other system differs significantly."
+
+
+def test_the_best_system_is_not_said_to_be_like_one_that_the_tests_find_worse() -> None:
+    """Tests against the baseline are fewer, and may find what tests of all pairs do not."""
+    rows = [row("B", BLEU, -1.0, "worse")._replace(is_leading=True), row("C", BLEU, -5.0, "worse")]
+    result = comparison(*rows)
+    ranked = (result.rows[-1], *rows)
+    assert comparison_answer(replace(result, rows=ranked))[0] == (
+        "Best by BLEU: base; all other systems are significantly worse."
+    )
+
+
+def test_two_systems_have_no_best_one() -> None:
+    assert not any("Best" in s for s in comparison_answer(comparison(row("A", BLEU, 5, "better"))))
+
+
+# ----------------------------------------------------------- margins, detectable differences
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        ("equivalent", "A is equivalent to base within 3 BLEU."),
+        ("no loss", "A is not worse than base by more than 3 BLEU."),
+        ("loss", "A loses more than 3 BLEU against base."),
+        ("undecided", "Whether A loses more than 3 BLEU against base is undecided."),
+    ],
+)
+def test_margins(found: str, expected: str) -> None:
+    marked = row("A", BLEU, 0.5, "undecided")._replace(margin=3.0, margin_verdict=found)
+    assert comparison_answer(comparison(marked))[1] == expected
+
+
+def test_margins_of_many_systems_are_grouped() -> None:
+    rows = [
+        row(f"S{n}", BLEU, -n, "worse")._replace(
+            margin=2.5, margin_verdict="loss" if n > 3 else "no loss"
+        )
+        for n in range(6)
+    ]
+    assert comparison_answer(comparison(*rows, correction="simultaneous"))[-2:] == (
+        "Not worse than base by more than 2.5 BLEU: S0, S1, S2 and S3.",
+        "Worse than base by more than 2.5 BLEU: S4 and S5.",
+    )
+
+
+def test_detectable_differences_are_told_where_any_is_undecided() -> None:
+    rows = [
+        row("A", BLEU, 0.5, "undecided")._replace(detectable=6.94),
+        row("A", CHRF, 5.0, "better")._replace(detectable=1.0),
+    ]
+    answer = comparison_answer(comparison(*rows))
+    assert answer[-1] == "80 segments show differences of 6.9 BLEU or more (80% power)."
+    decided = comparison_answer(comparison(rows[1]))
+    assert not any("power" in sentence for sentence in decided)
+    # The difference that these units show for every undecided system is the largest.
+    rows = [row(n, BLEU, 0.5, "undecided")._replace(detectable=x) for n, x in [("A", 1), ("B", 2)]]
+    assert "differences of 2.0 BLEU or more" in comparison_answer(comparison(*rows))[-1]
 
 
 def test_few_segments_decide_nothing() -> None:

@@ -465,7 +465,7 @@ COMPARED += [
         (verdicts(CLEAR, SMALL, systems=5), verdicts(WORSE, SMALL, systems=5)),
     ),
     Conclusion(
-        "5 of 5 systems cannot be told from base",
+        "5 of 5 systems do not differ significantly from base",
         (verdicts(SMALL, systems=5),),
         (verdicts(CLEAR, systems=5), verdicts(SMALL, CLEAR, systems=5)),
     ),
@@ -484,9 +484,29 @@ COMPARED += [
         (verdicts(CLEAR), verdicts(CLEAR[:5], systems=4), verdicts(CLEAR, systems=5)),
     ),
     Conclusion(
-        "; not corrected for the number of tests (4).",
-        (verdicts(CLEAR, systems=4, correction="none"),),
-        (verdicts(CLEAR, systems=4), verdicts(CLEAR, systems=5, correction="none")),
+        "no other system differs significantly",
+        (verdicts(SMALL, systems=2),),
+        (verdicts(SMALL), verdicts(CLEAR, systems=2), verdicts(SMALL[:5], systems=2)),
+    ),
+    Conclusion(
+        "new1 does not differ significantly",
+        (verdicts(CLEAR, systems=2),),
+        (verdicts(CLEAR), verdicts(WORSE, systems=2)),
+    ),
+    Conclusion(
+        "new0 is equivalent to base within 1 m0",
+        (verdicts(SMALL, margin=1), verdicts((0.5, 0.6) * 5, margin=1)),
+        (verdicts(SMALL), verdicts(CLEAR, margin=1), verdicts(SMALL[:5], margin=1)),
+    ),
+    Conclusion(
+        "new0 is not worse than base by more than 1 m0",
+        (verdicts(CLEAR, margin=1),),
+        (verdicts(SMALL, margin=1), verdicts(WORSE, margin=1)),
+    ),
+    Conclusion(
+        "new0 loses more than 1 m0",
+        (verdicts(WORSE, margin=1),),
+        (verdicts(WORSE, margin=3), verdicts(CLEAR, margin=1), verdicts(WORSE[:5], margin=1)),
     ),
     Conclusion(
         "5 units are too few to tell systems apart: at least 6 are needed.",
@@ -497,6 +517,16 @@ COMPARED += [
         "6 segments are too few to tell systems apart: at least 8 are needed for 4 tests.",
         (verdicts(CLEAR[:6], systems=4),),
         (verdicts(CLEAR[:6], systems=4, correction="none"), verdicts(CLEAR[:8], systems=4)),
+    ),
+    Conclusion(
+        "; not corrected for the number of tests (4).",
+        (verdicts(CLEAR, systems=4, correction="none"),),
+        (verdicts(CLEAR, systems=4), verdicts(CLEAR, systems=5, correction="none")),
+    ),
+    Conclusion(
+        "10 segments show differences of",
+        (verdicts(SMALL), verdicts(SMALL, CLEAR)),
+        (verdicts(CLEAR), verdicts(SMALL[:5])),
     ),
 ]
 

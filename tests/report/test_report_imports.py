@@ -38,6 +38,7 @@ given = [*texts, "-r", str(demo / "reference-1.txt"), "-m", "bleu"]
 for command in (
     ["score", *given, "--intervals"],
     ["compare", *given, "--examples", "1"],
+    ["compare", *given[:2], str(demo / "systems" / "drift.txt"), *given[2:]],
     ["nuggets", "score", "heron", "wren", "--key", "demo-nuggets"],
     ["nuggets", "describe", "demo-nuggets"],
     ["meta", "demo", "-m", "bleu", "--resamples", "20", "--trials", "20"],

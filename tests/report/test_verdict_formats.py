@@ -114,15 +114,12 @@ def test_the_legend_explains_marks_only_where_there_can_be_any() -> None:
     assert not any("†" in note for note in comparison(4).wide().document().notes)
 
 
-def test_the_pictures_of_the_page(result: Comparison) -> None:
+def test_the_ranking_of_the_page(result: Comparison) -> None:
     page = result.render("html")
-    stories = re.findall(r"<title>(\w+): [^<]*?, (better|worse|undecided)</title>", page)
-    expected = [
-        (name, verdict) for (name, _), verdict in verdicts(result).items() if verdict is not None
-    ]
-    assert sorted(stories) == sorted(expected)
-    n_decided = sum(verdict != "undecided" for _, verdict in expected)
-    assert page.count("▲</text>") + page.count("▼</text>") == n_decided
+    cells = re.findall(r'<tr data-system="(\d)".*?<td class="verdict (\w+)">', page)
+    rows = [row for metric in METRICS for row in result.rows if str(row.metric) == metric]
+    assert [verdict for _, verdict in cells] == [row.verdict or "missing" for row in rows]
+    assert [result.systems[int(number)] for number, _ in cells] == [row.system for row in rows]
 
 
 def test_latex_states_the_conclusion(result: Comparison) -> None:

@@ -14,7 +14,8 @@ import karat as kt
 Called = Callable[..., CompletedProcess[str]]
 GOOD = ["the cat sat on the mat", "a dog barked at us", "we went home late", "it rained all day"]
 GOOD += ["she read the letter twice", "nobody came to the party", "the train left at nine"]
-WEAK = ["cat mat", "dog us", "home", "rain day", "letter", "party", "train nine"]
+GOOD += ["two birds sang outside", "he paid for our lunch"]
+WEAK = ["cat mat", "dog us", "home", "rain day", "letter", "party", "train nine", "birds", "lunch"]
 SYSTEMS = {"base_1": WEAK, "good & new": GOOD, "copy": WEAK}
 
 

@@ -38,7 +38,7 @@ def test_the_baseline_is_the_first_or_the_named_one() -> None:
     assert (first.baseline, comparison.baseline) == ("poor", "good")
     base = comparison["good", "bleu"]
     tested = {name: value for name, value in base._asdict().items() if value is not None}
-    assert tested.keys() == {"system", "metric", "score", "low", "high", "is_leading"}
+    assert tested.keys() == {"system", "metric", "score", "low", "high", "is_leading", "unit"}
     values = {name: comparison[name, "bleu"].score.value for name in SYSTEMS}
     assert comparison["poor", "bleu"].delta == pytest.approx(
         values["poor"] - values["good"], abs=1e-12

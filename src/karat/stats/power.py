@@ -21,7 +21,7 @@ from karat.stats.significance import SIGNIFICANCE_LEVEL, min_deciding_units
 MAX_UNITS = 1_000_000_000
 
 
-def power_of(deviation: float, units: int, difference: float, n_tests: int = 1) -> float:
+def power_of(deviation: float, units: int, difference: float, n_tests: float = 1) -> float:
     """Return the probability that a difference is found; 0 with too few units to decide."""
     if units < min_deciding_units(n_tests):
         return 0.0
@@ -34,7 +34,7 @@ def power_of(deviation: float, units: int, difference: float, n_tests: int = 1) 
 
 
 def detectable_difference(
-    deviation: float, units: int, power: float = 0.8, n_tests: int = 1
+    deviation: float, units: int, power: float = 0.8, n_tests: float = 1
 ) -> float:
     """Return the smallest difference that is found with this power; infinite with too few units."""
     if units < min_deciding_units(n_tests):
@@ -46,7 +46,7 @@ def detectable_difference(
 
 
 def units_needed(
-    deviation: float, difference: float, power: float = 0.8, n_tests: int = 1
+    deviation: float, difference: float, power: float = 0.8, n_tests: float = 1
 ) -> int | None:
     """Return the fewest units that find a difference with this power; None if no number does."""
     low = min_deciding_units(n_tests)
@@ -64,7 +64,7 @@ def units_needed(
     return high
 
 
-def _critical(units: int, n_tests: int) -> float:
+def _critical(units: int, n_tests: float) -> float:
     critical = student_quantile(SIGNIFICANCE_LEVEL / n_tests / 2, units - 1)
     return critical + 0.4 * (critical * critical + 0.5) / units
 

@@ -31,7 +31,7 @@ def is_significant(p: float) -> bool:
     return p < SIGNIFICANCE_LEVEL
 
 
-def min_deciding_units(n_tests: int = 1) -> int:
+def min_deciding_units(n_tests: float = 1) -> int:
     """Return the fewest units with which one of several corrected tests can decide.
 
     A two-sided sign test of n units has p >= 2^(1 - n), which must be at most .05 / `n_tests`.

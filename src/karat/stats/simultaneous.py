@@ -12,12 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from math import sqrt
+from math import inf, sqrt
 
 from karat.arithmetic import log, product
 from karat.arrays import Floats, np
 from karat.score_settings import CORRECTIONS
+from karat.stats.distributions import student_tail
 from karat.stats.jackknife import UnitEstimate
+from karat.stats.power import detectable_difference
 from karat.stats.significance import SIGNIFICANCE_LEVEL
 
 SIMULTANEOUS, NONE = CORRECTIONS
@@ -33,10 +35,14 @@ class JointEstimates:
 
     def __init__(self, estimates: Sequence[UnitEstimate]) -> None:
         self.estimates = estimates
+        self._differences: dict[tuple[int, int], UnitEstimate] = {}
 
     def difference(self, pair: tuple[int, int]) -> UnitEstimate:
-        """Return the difference of two estimates, by their indices."""
-        return self.estimates[pair[0]] - self.estimates[pair[1]]
+        """Return the difference of two estimates, by their indices, without influences."""
+        if pair not in self._differences:
+            difference = self.estimates[pair[0]] - self.estimates[pair[1]]
+            self._differences[pair] = difference.without_influence()
+        return self._differences[pair]
 
     def family(
         self, pairs: Sequence[tuple[int, int]], correction: str = SIMULTANEOUS
@@ -67,7 +73,11 @@ class JointEstimates:
         """Return the largest |t| of each draw, in ascending order."""
         at = [k for k, difference in enumerate(differences) if difference.error > 0]
         freedom = min(differences[k].units for k in at) - 1
-        chi = _chi([differences[k] for k in at], freedom)
+        if freedom > _MANY_UNITS:
+            chi: Sequence[Floats | float] = [1.0] * len(at)
+        else:
+            influences = [(self.estimates[a] - self.estimates[b]).influence for a, b in pairs]
+            chi = _chi(np.array([influences[k] for k in at]), freedom)
         largest = np.zeros(_DRAWS)
         for k, scale in zip(at, chi, strict=True):
             (first, second), difference = pairs[k], differences[k]
@@ -104,12 +114,29 @@ class TestFamily:
         difference = self.differences[test]
         if difference.units < 2:
             return difference.interval()
+        return difference.interval(self._critical(difference))
+
+    def detectable(self, test: int, power: float = 0.8) -> float:
+        """Return the smallest difference that this test finds with a power; NaN if there is none.
+
+        The level is that of a single test with the same critical value.
+        """
+        difference = self.differences[test]
+        if difference.units < 2:
+            return float("nan")
+        level = 2 * student_tail(self._critical(difference), difference.units - 1)
+        deviation = difference.error * sqrt(difference.units)
+        n_tests = max(1.0, SIGNIFICANCE_LEVEL / level)
+        smallest = detectable_difference(deviation, difference.units, power, n_tests)
+        return smallest if 0 < smallest < inf else float("nan")
+
+    def _critical(self, difference: UnitEstimate) -> float:
         critical = difference.critical(SIGNIFICANCE_LEVEL / self.n_tests)
-        if self._largest is not None:
-            rank = int((1 + len(self._largest)) * SIGNIFICANCE_LEVEL + 1e-9)
-            quantile = float(self._largest[len(self._largest) - rank])
-            critical = max(difference.critical(), min(critical, quantile))
-        return difference.interval(critical)
+        if self._largest is None:
+            return critical
+        rank = int((1 + len(self._largest)) * SIGNIFICANCE_LEVEL + 1e-9)
+        quantile = float(self._largest[len(self._largest) - rank])
+        return max(difference.critical(), min(critical, quantile))
 
 
 def _cholesky(covariance: Floats) -> Floats:
@@ -142,21 +169,18 @@ def _normal(count: int, stream: int) -> Floats:
     return values
 
 
-def _chi(differences: Sequence[UnitEstimate], freedom: int) -> Sequence[Floats | float]:
+def _chi(influences: Floats, freedom: int) -> list[Floats]:
     """Draw sqrt(chi^2 / freedom) for each difference: the relative errors of its standard error.
 
     Squared errors of differences with the correlation r have the correlation r^2. Each draw is the
     cube of Wilson and Hilferty (1931). With many degrees of freedom the errors are negligible.
     """
-    if freedom > _MANY_UNITS:
-        return [1.0] * len(differences)
-    influences = np.array([difference.influence for difference in differences])
     influences = influences / np.abs(influences).max(axis=1, keepdims=True)
     covariance = product(influences, np.ascontiguousarray(influences.T))
     sizes = np.sqrt(np.diag(covariance))
     correlation = covariance / sizes / sizes[:, None]
     factor = _cholesky(correlation * correlation)
-    normal = _normal(_DRAWS * len(differences), 1).reshape(_DRAWS, -1)
+    normal = _normal(_DRAWS * len(influences), 1).reshape(_DRAWS, -1)
     errors = product(normal, np.ascontiguousarray(factor.T))
     small = 2 / (9 * freedom)
     cube_roots = np.maximum(1 - small + errors * sqrt(small), 0.05)

@@ -37,7 +37,7 @@ class ChartRow(NamedTuple):
     """A labelled value with its interval, and perhaps another value to compare it with.
 
     `text` is the value as people read it; `detail` its interval or, of a difference, the verdict.
-    `counts` are segments won, tied and lost.
+    `counts` are segments won, tied and lost, or of a strip, in each bin.
     """
 
     label: str
@@ -47,7 +47,7 @@ class ChartRow(NamedTuple):
     text: str = ""
     detail: str = ""
     other: ChartRow | None = None
-    counts: tuple[int, int, int] = (0, 0, 0)
+    counts: tuple[int, ...] = (0, 0, 0)
 
     @property
     def bar(self) -> tuple[float, float] | None:
@@ -67,15 +67,15 @@ class RowChart:
     Kinds: `interval`, a dot at the value and a whisker from low to high, with a line at `baseline`;
     `bar`, a bar from the baseline; `pair`, two such lines below each other; `difference`, a forest
     plot whose axis is named after the baseline at 0, better to the right; `tally`, a bar divided
-    into segments won, tied and lost. `names` says what the two values of pairs are, or what the two
-    sides of differences mean; `span` is the range of differences, so that charts can share it;
-    `better` is higher, lower or empty.
+    into segments won, tied and lost; `strip`, shaded bins of differences from the baseline at 0.
+    `names` says what the two values of pairs are, or what the two sides of differences mean; `span`
+    is the range of differences, so that charts can share it; `better` is higher, lower or empty.
     """
 
     title: str
     axis: str
     rows: Sequence[ChartRow]
-    kind: Literal["interval", "bar", "pair", "difference", "tally"] = "interval"
+    kind: Literal["interval", "bar", "pair", "difference", "tally", "strip"] = "interval"
     baseline: float | None = None
     caption: str = ""
     narrow: bool = False
@@ -121,6 +121,8 @@ class RowChart:
         if self.kind == "tally":
             won, tied, lost = row.counts
             return f"{row.label}: {won:,} won, {tied:,} tied, {lost:,} lost"
+        if self.kind == "strip":
+            return f"{row.label}: {row.detail}"
         if self.kind == "difference":
             return f"{row.label}: {row.text}, {row.detail}"
         if self.kind == "pair":
@@ -136,6 +138,7 @@ class RowChart:
         heads = {
             "difference": f"Differences from {self.axis} with 95% intervals",
             "tally": f"Segments against {self.axis}",
+            "strip": f"Differences from {self.axis} by segment",
         }
         rows = join_items([self.row_story(row) for row in self.plotted])
         return f"{heads.get(self.kind, self.named_axis)}. {rows}"

@@ -9,18 +9,29 @@ from typing import Any, NamedTuple
 
 from karat.comparison import (
     DELTA,
+    EQUIVALENT,
     LEADING,
+    LOSS,
     MARGIN_COLUMNS,
+    NO_LOSS,
     SACREBLEU_P,
     TEST_COLUMNS,
+    UNIT_COLUMNS,
     CompareRow,
     Comparison,
     Example,
 )
 from karat.metrics.base import Metric
 from karat.metrics.differing import differing_words
-from karat.report.charts.models import ChartRow, RowChart, difference_span, histogram
+from karat.report.charts.models import ChartRow, RowChart, histogram
 from karat.report.documents import scores
+from karat.report.documents.ranking import (
+    DIFFERENCES_CAPTION,
+    difference_row,
+    directed_label,
+    ranking_gallery,
+    strip_gallery,
+)
 from karat.report.documents.scores import SEGMENT_ID
 from karat.report.model import (
     MAX_SENTENCES,
@@ -127,15 +138,18 @@ def comparison_answer(comparison: Comparison) -> tuple[str, ...]:
         needed = f"at least {tests.min_units} are needed{number}"
         return (f"{count} {verb} too few to tell systems apart: {needed}.",)
     base, systems = comparison.baseline, []
+    sentences = [*_best_sentences(comparison)] if len(comparison.systems) > 2 else []
     for system in dict.fromkeys(row.system for row in comparison.rows):
         rows = [row for row in comparison.rows if row.system == system and row.verdict]
         kinds = (BETTER, WORSE, UNDECIDED)
         by_verdict = ([row for row in rows if row.verdict == kind] for kind in kinds)
         systems += [SystemVerdicts(system, *by_verdict)] if rows else []
     if len(systems) > MAX_SENTENCES:
-        sentences = list(_count_sentences(systems, base))
+        sentences += _count_sentences(systems, base)
     else:
-        sentences = [_system_sentence(verdicts, base) for verdicts in systems]
+        sentences += [_system_sentence(verdicts, base) for verdicts in systems]
+    sentences += _margin_sentences(comparison)
+    sentences += _detectable_sentences(comparison, tests)
     if tests.warned:
         sentences.append(
             f"These are {tests.n_tests} tests, not corrected for their number: "
@@ -143,6 +157,86 @@ def comparison_answer(comparison: Comparison) -> tuple[str, ...]:
             "still shows a difference."
         )
     return tuple(sentences)
+
+
+def _best_sentences(comparison: Comparison) -> Iterator[str]:
+    """Yield the best system and those that do not differ from it, for metrics that agree on both.
+
+    All pairs are tested for this. A system with a decided difference from the best one, which the
+    tests against the baseline can find alone, is not among those that do not differ.
+    """
+    metrics_by_finding: dict[tuple[str, tuple[str, ...]], list[Metric]] = {}
+    n_systems = len(comparison.systems)
+    for m in dict.fromkeys(row.metric for row in comparison.rows):
+        best, *lower = (row for row in comparison.rows if row.metric == m)
+        leading = (row for row in lower if row.is_leading)
+        tied = tuple(row.system for row in leading if not _is_decided(best, row, comparison))
+        metrics_by_finding.setdefault((best.system, tied), []).append(m)
+    for (system, tied), metrics in [*metrics_by_finding.items()][:MAX_SENTENCES]:
+        if not tied:
+            others_text = "all other systems are significantly worse"
+        elif len(tied) == n_systems - 1:
+            others_text = "no other system differs significantly"
+        else:
+            verb = "does" if len(tied) == 1 else "do"
+            others_text = f"{join_names(tied)} {verb} not differ significantly"
+        yield f"Best by {_list_names(metrics)}: {system}; {others_text}."
+
+
+def _is_decided(best: CompareRow, row: CompareRow, comparison: Comparison) -> bool:
+    if row.system == comparison.baseline:
+        return best.verdict == BETTER
+    return best.system == comparison.baseline and row.verdict == WORSE
+
+
+def _margin_sentences(comparison: Comparison) -> Iterator[str]:
+    """Yield a sentence for each system and finding; for many systems, for each margin."""
+    rows = [row for row in comparison.rows if row.margin_verdict is not None]
+    base, groups = comparison.baseline, dict[tuple[str, str], list[CompareRow]]()
+    if len(comparison.systems) - 1 <= MAX_SENTENCES:
+        for row in rows:
+            groups.setdefault((row.system, str(row.margin_verdict)), []).append(row)
+        for (system, finding), members in groups.items():
+            yield _MARGIN_SENTENCES[finding].format(system, base, join_names(_margins(members)))
+        return
+    for row in rows:
+        groups.setdefault((str(row.metric), str(row.margin_verdict)), []).append(row)
+    for (_, finding), members in groups.items():
+        (margin,), names = _margins(members[:1]), join_names([row.system for row in members])
+        yield f"{_MARGIN_GROUPS[finding].format(base, margin)}: {names}."
+
+
+_MARGIN_SENTENCES = {
+    EQUIVALENT: "{0} is equivalent to {1} within {2}.",
+    NO_LOSS: "{0} is not worse than {1} by more than {2}.",
+    LOSS: "{0} loses more than {2} against {1}.",
+    UNDECIDED: "Whether {0} loses more than {2} against {1} is undecided.",
+}
+_MARGIN_GROUPS = {
+    EQUIVALENT: "Equivalent to {0} within {1}",
+    NO_LOSS: "Not worse than {0} by more than {1}",
+    LOSS: "Worse than {0} by more than {1}",
+    UNDECIDED: "Undecided whether worse than {0} by more than {1}",
+}
+
+
+def _margins(rows: Sequence[CompareRow]) -> list[str]:
+    return [f"{row.margin:g} {metric_label(row.metric)}" for row in rows]
+
+
+def _detectable_sentences(comparison: Comparison, tests: ComparisonTests) -> Iterator[str]:
+    """Yield the differences that these units show with 80% power, where any is undecided."""
+    largest: dict[Metric, float] = {}
+    for row in comparison.rows:
+        if row.verdict == UNDECIDED and row.detectable is not None and row.detectable > 0:
+            largest[row.metric] = max(row.detectable, largest.get(row.metric, 0.0))
+    if not largest:
+        return
+    texts = [f"{x:.{score_digits(m)}f} {metric_label(m)}" for m, x in largest.items()]
+    example = ", for example" if len(texts) > MAX_LISTED_DIFFERENCES else ""
+    differences = join_names(texts[:1] if example else texts)
+    count = format_count(tests.units, tests.unit)
+    yield f"{count} show differences of {differences} or more{example} (80% power)."
 
 
 def comparison_basis(comparison: Comparison) -> str:
@@ -220,7 +314,11 @@ def _list_differences(rows: Sequence[CompareRow]) -> str:
 
 
 def _list_metrics(rows: Sequence[CompareRow]) -> str:
-    return join_names([metric_label(row.metric) for row in rows])
+    return _list_names([row.metric for row in rows])
+
+
+def _list_names(metrics: Sequence[Metric]) -> str:
+    return join_names([metric_label(m) for m in metrics])
 
 
 def _difference_text(row: CompareRow) -> str:
@@ -247,7 +345,8 @@ def _count_sentences(systems: Sequence[SystemVerdicts], base: str) -> Iterator[s
             "better": f"{beat} {base}",
             "worse": f"{verb} worse than {base}",
             "mixed": f"{verb} better than {base} by one metric and worse by another",
-            "undecided": f"cannot be told from {base}",
+            "undecided": f"{'does' if len(names) == 1 else 'do'} not differ significantly "
+            f"from {base}",
         }
         if several_metrics:
             phrases["better"] += f" by at least one metric and {verb} worse by none"
@@ -270,17 +369,26 @@ def comparison_document(comparison: Comparison) -> Document:
     corpus, title = comparison.signatures, f"Comparison with {comparison.baseline}"
     # There is no room for skipped rows: they are for programs, and a note has the numbers.
     all_columns = [METRIC, SYSTEM, SCORE, *INTERVAL, DELTA, _CHANGE, *TEST_COLUMNS]
-    all_columns.append(LEADING)
+    many = len(comparison.systems) > 2
+    is_ranked = many and not comparison_tests(comparison).too_few
+    all_columns += [SACREBLEU_P] if comparison.test in SACREBLEU_TESTS else []
+    all_columns += LEADING if is_ranked else LEADING[1:]
     if any(row.margin is not None for row in comparison.rows):
         all_columns += MARGIN_COLUMNS
-    all_columns += [SACREBLEU_P] if comparison.test in SACREBLEU_TESTS else []
+    all_columns += UNIT_COLUMNS
     if comparison.skipped is not None:
         all_columns.append(scores.skipped_column(comparison.skipped, readers="programs"))
     best = scores.best_cells(comparison.rows)
     table = Table("rows", title, all_columns, comparison.rows, group="metric", emphasis=best)
-    blocks: list[Block] = [_difference_charts(comparison, metrics)]
+    blocks: list[Block] = []
+    if many:
+        blocks += [ranking_gallery(comparison, metrics), *strip_gallery(comparison, metrics)]
+    else:
+        blocks += [_difference_charts(comparison, metrics)]
     blocks += [_examples(comparison, metrics)] if comparison.examples else []
-    blocks += [*_segment_galleries(comparison, metrics), table]
+    blocks += _tally_gallery(comparison, metrics)
+    blocks += [] if many else _histogram_gallery(comparison, metrics)
+    blocks.append(table)
     segments = scores.segment_signatures(comparison) if comparison.values else {}
     document = Document(
         title,
@@ -297,35 +405,26 @@ def comparison_document(comparison: Comparison) -> Document:
 
 
 def _difference_charts(comparison: Comparison, metrics: Sequence[Metric]) -> Gallery | Figure:
-    """Return the differences from the baseline, by metric or, for a single system, in one panel.
+    """Return the differences of a single system from the baseline in one panel.
 
-    Differences are shares of the metrics' scales, with a common axis; metrics of external scores
-    have separate panels.
+    Differences are shares of the metrics' scales; metrics of external scores have their own panels.
     """
     base, panels = comparison.baseline, []
-    labels = {m: f"{metric_label(m)} ↓" if m.sign < 0 else metric_label(m) for m in metrics}
-    rows = [row for row in _rows_by_first_metric(comparison, metrics[0]) if row.delta is not None]
-    span, panel_metrics = None, list(metrics)
-    if len({row.system for row in comparison.rows}) == 2:
-        shared = [
-            row for row in comparison.rows if row.delta is not None and row.metric.reads_texts
-        ]
-        if shared:
-            changes = [_difference_row(row, labels[row.metric]) for row in shared]
-            panels.append(RowChart(f"{rows[0].system} and {base}", base, changes, "difference"))
-        panel_metrics = [m for m in metrics if not m.reads_texts]
-    else:
-        shared = [row for row in rows if row.metric.reads_texts]
-        span = difference_span(_difference_row(row, row.system) for row in shared)
-    for m in panel_metrics:
-        changes = [_difference_row(row, row.system) for row in rows if row.metric == m]
-        shared_span = span if m.reads_texts else None
-        panels.append(RowChart(labels[m], base, changes, "difference", span=shared_span))
+    rows = [row for row in comparison.rows if row.delta is not None]
+    labels = {m: directed_label(m) for m in metrics}
+    shared = [row for row in rows if row.metric.reads_texts]
+    if shared:
+        changes = [difference_row(row, labels[row.metric]) for row in shared]
+        panels.append(RowChart(f"{rows[0].system} and {base}", base, changes, "difference"))
+    for m in metrics:
+        if not m.reads_texts:
+            changes = [difference_row(row, row.system) for row in rows if row.metric == m]
+            panels.append(RowChart(labels[m], base, changes, "difference"))
     title = f"Differences from {base}"
-    caption = "Dots: differences; lines: 95% intervals. Right of the dashed line is better."
     if len(panels) == 1:
-        return Figure(title, panels[0], caption)
-    return Gallery(title, tuple(Figure(panel.title, panel) for panel in panels), caption)
+        return Figure(title, panels[0], DIFFERENCES_CAPTION)
+    figures = tuple(Figure(panel.title, panel) for panel in panels)
+    return Gallery(title, figures, DIFFERENCES_CAPTION)
 
 
 def _rows_by_first_metric(comparison: Comparison, first: Metric) -> list[CompareRow]:
@@ -333,23 +432,10 @@ def _rows_by_first_metric(comparison: Comparison, first: Metric) -> list[Compare
     return sorted(comparison.rows, key=lambda row: order.index(row.system))
 
 
-def _difference_row(row: CompareRow, label: str) -> ChartRow:
-    """Return a difference as a share of the metric's scale, positive if better."""
-    scale = row.metric.sign / row.metric.full_scale
-    value, *ends = (
-        float("nan") if x is None else x * scale for x in (row.delta, row.delta_low, row.delta_high)
-    )
-    text = format_signed(row.delta or 0.0, score_digits(row.metric))
-    return ChartRow(label, value, min(ends), max(ends), text, row.verdict or "undecided")
-
-
-def _segment_galleries(comparison: Comparison, metrics: Sequence[Metric]) -> list[Gallery]:
-    """Return segments won and lost by each metric, and histograms for the first metric.
-
-    The list is empty if segment scores were not kept because there are too many.
-    """
+def _tally_gallery(comparison: Comparison, metrics: Sequence[Metric]) -> list[Gallery]:
+    """Return segments won and lost by each metric; nothing if segment scores were not kept."""
     base, ordered = comparison.baseline, _rows_by_first_metric(comparison, metrics[0])
-    tallies, histograms = [], []
+    tallies = []
     for m in metrics:
         rows = [row for row in ordered if row.metric == m and row.wins is not None]
         if rows:
@@ -357,19 +443,23 @@ def _segment_galleries(comparison: Comparison, metrics: Sequence[Metric]) -> lis
             items = [ChartRow(r.system, 0, counts=c) for r, c in zip(rows, counts, strict=True)]
             tally = RowChart("", base, items, "tally")
             tallies.append(Figure(f"Won and lost by {metric_label(m)}", tally))
-    if not tallies:
+    title, folded = f"Segments won and lost against {base}", len(comparison.systems) > 2
+    return [Gallery(title, tuple(tallies), folded=folded)] if tallies else []
+
+
+def _histogram_gallery(comparison: Comparison, metrics: Sequence[Metric]) -> list[Gallery]:
+    """Return a histogram of differences by the first metric; nothing without segment scores."""
+    if not any(row.wins is not None for row in comparison.rows):
         return []
+    base, histograms = comparison.baseline, []
     base_scores = comparison.segment_scores(base, metrics[0])
     axis = f"difference in {metric_label(metrics[0].of_segments())}"
-    for system in dict.fromkeys(row.system for row in comparison.rows if row.system != base):
+    for system in (system for system in comparison.systems if system != base):
         gaps = (comparison.segment_scores(system, metrics[0]) - base_scores).tolist()
         title = f"{system} minus {base}, segment by segment"
         chart = histogram(title, axis, gaps, marker=0.0, narrow=True)
         histograms.append(Figure(title, chart))
-    return [
-        Gallery(f"Segments won and lost against {base}", tuple(tallies)),
-        Gallery("Differences by segment", tuple(histograms)),
-    ]
+    return [Gallery("Differences by segment", tuple(histograms))]
 
 
 # ----------------------------------------------------------------------------------- examples

@@ -29,12 +29,16 @@ def power_document(analysis: PowerAnalysis) -> Document:
     ]
     title = f"Power of comparisons with {analysis.baseline}"
     unit = f"{analysis.inference.unit}s"
-    chart = XYChart(title, unit, "power (%)", points, kind="curves", whole_x=True)
-    caption = "Probability of finding the difference that matters, or the detectable one."
+    figure_title = f"Power by number of {unit}"
+    chart = XYChart(figure_title, unit, "power (%)", points, kind="curves", whole_x=True)
+    caption = (
+        "Probability of finding the difference that matters; without one, of finding the smallest "
+        "difference that the pilot can show."
+    )
     table = Table("rows", title, list(POWER_COLUMNS), analysis.rows, group="metric")
-    blocks: list[Block] = [Figure(title, chart, caption), table] if points else [table]
-    corrected = f", corrected for {analysis.n_tests} tests" if analysis.n_tests > 1 else ""
-    level = f"Power {analysis.power:.0%} at the level .05{corrected}"
+    blocks: list[Block] = [Figure(figure_title, chart, caption), table] if points else [table]
+    corrected = f"corrected for {analysis.n_tests} tests" if analysis.n_tests > 1 else "one test"
+    level = f"Power {100 * analysis.power:g}% at the level .05, {corrected}"
     return Document(
         title,
         blocks,
@@ -48,18 +52,19 @@ def power_answer(analysis: PowerAnalysis) -> Iterator[str]:
     rows = sorted(analysis.rows, key=lambda row: -(row.units_needed or 0))
     for row in rows[:MAX_SENTENCES]:
         yield _row_sentence(row, analysis)
+    if (n_more := len(rows) - MAX_SENTENCES) > 0:
+        yield f"The table has {format_count(n_more, 'more comparison')}."
 
 
 def _row_sentence(row: PowerRow, analysis: PowerAnalysis) -> str:
     digits, unit = score_digits(row.metric), analysis.inference.unit
-    label = f"{row.system} against {analysis.baseline}, {metric_label(row.metric)}"
+    label, m = f"{row.system} against {analysis.baseline}", metric_label(row.metric)
     count = format_count(row.units, unit)
     if row.difference is None:
         if isnan(row.detectable):
-            return f"{label}: {count} are too few to decide anything."
-        return f"{label}: {count} find a difference of {row.detectable:.{digits}f} or more."
+            return f"{label}: {count} are too few to decide anything by {m}."
+        return f"{label}: {count} show {m} differences of {row.detectable:.{digits}f} or more."
     if row.units_needed is None:
-        return f"{label}: no number of {unit}s finds a difference of {row.difference:g}."
-    needed = format_count(row.units_needed, unit)
-    pilot = f"the pilot has {row.units:,}"
-    return f"{label}: a difference of {row.difference:g} needs {needed}; {pilot}."
+        return f"{label}: no number of {unit}s shows a {m} difference of {row.difference:g}."
+    needed, pilot = format_count(row.units_needed, unit), f"the pilot has {row.units:,}"
+    return f"{label}: a {m} difference of {row.difference:g} needs {needed}; {pilot}."

@@ -24,6 +24,7 @@ _SPECIAL = str.maketrans(
         # Not in the fonts of text, or only with packages.
         "↑": r"$\uparrow$",
         "↓": r"$\downarrow$",
+        "●": r"$\bullet$",
         "†": r"\textsuperscript{\dag}",
         "‡": r"\textsuperscript{\ddag}",
     }

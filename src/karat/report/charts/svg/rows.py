@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import sqrt
 from typing import NamedTuple
 
 from karat.errors import visible
@@ -48,6 +49,7 @@ _LAYOUTS = {
     "pair": RowLayout(26.0, 1.12, 14, 16, 12, 2, 44),
     "difference": RowLayout(24.0, 1.12, 14, 26, 12, 2, 22),
     "tally": RowLayout(24.0, 1.0, 22, 4, 12, 2, 22),
+    "strip": RowLayout(24.0, 1.12, 14, 22, 12, 2, 22),
 }
 
 
@@ -69,7 +71,7 @@ def draw_rows(chart: RowChart) -> svg.DrawingParts:
     top = KEY_ROW * len(key) + TOP
     bottom = top + layout.height * len(rows)
     parts = key
-    if kind == "difference":
+    if kind in ("difference", "strip"):
         low, high = chart.span or difference_span(rows)  # the baseline, 0, is always in it
         scale = (right - left) / ((high - low) or 1.0)
         zero = left - low * scale
@@ -93,7 +95,7 @@ def draw_rows(chart: RowChart) -> svg.DrawingParts:
             signed = f"{text} {_SIGNS.get(row.detail, '')}".rstrip()
             marks.append(svg.label(width - layout.text_gap, y + 4, signed, "end", color))
         parts.append(element("g", *marks))
-    if kind == "difference":
+    if kind in ("difference", "strip"):
         parts += _side_labels(chart, zero, left, right, bottom)
     elif kind == "tally":
         for k, (name, color) in enumerate(zip(("won", "tied", "lost"), _TALLY_COLORS, strict=True)):
@@ -193,10 +195,26 @@ def _draw_tally(_: RowChart, row: ChartRow, at: Place, y: float) -> Iterator[str
         x += width
 
 
+def _draw_strip(chart: RowChart, row: ChartRow, at: Place, y: float) -> Iterator[str]:
+    """Draw a bin for each range of differences: the darker, the more segments."""
+    low, high = chart.span or (-1.0, 1.0)
+    left, width = at(low), (at(high) - at(low)) / len(row.counts)
+    most, middle = max(row.counts) or 1, len(row.counts) // 2
+    bins = []
+    for k, count in enumerate(row.counts):
+        if count:
+            color = _COLORS["better" if k > middle else "worse"] if k != middle else _NONE
+            look: Look = {"fill": color, "fill_opacity": 0.15 + 0.85 * sqrt(count / most)}
+            place = {"x": left + k * width, "y": y - 8, "width": width, "height": 16.0}
+            bins.append(shape("rect", **place, **look))
+    yield element("g", *bins, class_="bins", data_left=left, data_width=width, data_y=y - 8)
+
+
 _MARKS: dict[str, Callable[[RowChart, ChartRow, Place, float], Iterator[str]]] = {
     "interval": _draw_interval,
     "bar": _draw_bar,
     "pair": _draw_pair,
     "difference": _draw_difference,
     "tally": _draw_tally,
+    "strip": _draw_strip,
 }
