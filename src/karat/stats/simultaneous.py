@@ -25,7 +25,8 @@ from karat.stats.significance import SIGNIFICANCE_LEVEL
 SIMULTANEOUS, NONE = CORRECTIONS
 _DRAWS = 10_000
 _SEED = 12345
-_MAX_DRAWN = 200  # with more estimates, draws take too long, and Bonferroni's correction is used
+_MAX_DRAWN = 200  # correlated columns; with more estimates, Bonferroni's correction is used
+_MAX_PAIRS = 2000  # with more pairs, Bonferroni's correction is used
 _MANY_UNITS = 300  # with more, standard errors are treated as known
 _SMALLEST = 1e-12  # relative variance below which a column depends on earlier ones
 
@@ -50,7 +51,8 @@ class JointEstimates:
         """Return the tests of the differences of some pairs of estimates."""
         differences = [self.difference(pair) for pair in pairs]
         n_tests = sum(difference.error > 0 for difference in differences)
-        if correction == NONE or n_tests < 2 or max(len(pairs), len(self.estimates)) > _MAX_DRAWN:
+        too_many = len(pairs) > _MAX_PAIRS or len(self.estimates) > _MAX_DRAWN
+        if correction == NONE or n_tests < 2 or too_many:
             largest = None
         else:
             largest = self._largest_statistics(pairs, differences)
@@ -75,9 +77,12 @@ class JointEstimates:
         freedom = min(differences[k].units for k in at) - 1
         if freedom > _MANY_UNITS:
             chi: Sequence[Floats | float] = [1.0] * len(at)
+        elif len(at) > _MAX_DRAWN:
+            chi = _chi(None, len(at), freedom)  # independent errors: a stronger correction
         else:
             influences = [(self.estimates[a] - self.estimates[b]).influence for a, b in pairs]
-            chi = _chi(np.array([influences[k] for k in at]), freedom)
+            factor = _error_factor(np.array([influences[k] for k in at]))
+            chi = _chi(factor, len(at), freedom)
         largest = np.zeros(_DRAWS)
         for k, scale in zip(at, chi, strict=True):
             (first, second), difference = pairs[k], differences[k]
@@ -169,19 +174,26 @@ def _normal(count: int, stream: int) -> Floats:
     return values
 
 
-def _chi(influences: Floats, freedom: int) -> list[Floats]:
-    """Draw sqrt(chi^2 / freedom) for each difference: the relative errors of its standard error.
+def _error_factor(influences: Floats) -> Floats:
+    """Return L with L L^T = the correlations of the squared errors of differences.
 
-    Squared errors of differences with the correlation r have the correlation r^2. Each draw is the
-    cube of Wilson and Hilferty (1931). With many degrees of freedom the errors are negligible.
+    Squared errors of differences with the correlation r have the correlation r^2.
     """
     influences = influences / np.abs(influences).max(axis=1, keepdims=True)
     covariance = product(influences, np.ascontiguousarray(influences.T))
     sizes = np.sqrt(np.diag(covariance))
     correlation = covariance / sizes / sizes[:, None]
-    factor = _cholesky(correlation * correlation)
-    normal = _normal(_DRAWS * len(influences), 1).reshape(_DRAWS, -1)
-    errors = product(normal, np.ascontiguousarray(factor.T))
+    return _cholesky(correlation * correlation)
+
+
+def _chi(factor: Floats | None, count: int, freedom: int) -> list[Floats]:
+    """Draw sqrt(chi^2 / freedom) for each difference: the relative errors of its standard error.
+
+    Each draw is the cube of Wilson and Hilferty (1931) of normal draws that `factor` correlates;
+    without it, they are independent.
+    """
+    normal = _normal(_DRAWS * count, 1).reshape(_DRAWS, -1)
+    errors = normal if factor is None else product(normal, np.ascontiguousarray(factor.T))
     small = 2 / (9 * freedom)
     cube_roots = np.maximum(1 - small + errors * sqrt(small), 0.05)
     return list(np.sqrt(cube_roots * cube_roots * cube_roots).T)
