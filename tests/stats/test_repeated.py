@@ -12,6 +12,7 @@ from oracles import answer_formulas as oracle
 from scipy import stats as scipy_stats
 
 from karat.errors import InputError
+from karat.metrics.pass_k import pass_all_k, pass_at_k
 from karat.stats.repeated import (
     AnswerVariance,
     answer_variance,
@@ -19,8 +20,6 @@ from karat.stats.repeated import (
     clopper_pearson,
     jeffreys,
     mcnemar,
-    pass_all_k,
-    pass_at_k,
 )
 
 

@@ -279,6 +279,7 @@ def comparison_document(comparison: Comparison) -> Document:
     blocks: list[Block] = [_difference_charts(comparison, metrics)]
     blocks += [_examples(comparison, metrics)] if comparison.examples else []
     blocks += [*_segment_galleries(comparison, metrics), table]
+    blocks += scores.variance_tables(comparison)
     segments = scores.segment_signatures(comparison) if comparison.values else {}
     document = Document(
         title,
