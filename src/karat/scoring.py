@@ -120,7 +120,7 @@ def inputs_from_set(
         refs = as_references(evalset.given_references(), len(evalset))
     else:
         refs = NoReferences(len(evalset))
-    names = SegmentNames(len(evalset), evalset.segments, evalset.left_out)
+    names = SegmentNames(len(evalset), evalset.segments, evalset.left_out, evalset.grouping)
     return TextInputs(systems, refs, chosen, names)
 
 

@@ -143,7 +143,7 @@ def test_epochs_of_a_log_are_answers_to_one_question(tmp_path: Path) -> None:
     ):
         scores = {m: results[m, "pass@2"].score.value for m in right}
         assert scores == pytest.approx(expected, rel=1e-12)
-    assert "|unit=document" in kt.score(evalset, metrics="pass@2").signature
+    assert "|unit=question" in kt.score(evalset, metrics="pass@2").signature
     compared = kt.compare(evalset, metrics=["pass@2"])["m2", "pass@2"]
     assert (compared.units, compared.delta) == (12, pytest.approx(expected["m2"] - expected["m1"]))
     assert compared.wins + compared.losses + compared.ties == 36  # single answers, by em
@@ -162,7 +162,7 @@ def test_fewer_than_six_questions_are_questions_all_the_same(tmp_path: Path) -> 
     assert scoring["m1", "pass@2"].score.value == 0.5
     compared = kt.compare(kt.load_evalset(tmp_path), metrics=["pass@2", "em"])
     assert {row.units for row in compared.rows if row.units} == {2}
-    assert "2 documents are too few to tell systems apart" in compared.summary
+    assert "2 questions are too few to tell systems apart" in compared.summary
 
 
 def test_given_scores_of_code_that_ran(tmp_path: Path) -> None:

@@ -81,9 +81,10 @@ class PassMetric(Metric):
 
     def method(self, references: int | None) -> str:
         """Return the signature without fields that differ between two runs of one method."""
-        full, shown = self.answer_metric.full_name(), self.answer_metric.method(references)
-        signature, shown = self.signature(references), shown.partition("|nrefs=")[0]
-        return signature.replace(quote_if_needed(full), quote_if_needed(shown))
+        name = self.answer_metric.full_name()
+        method = self.answer_metric.method(references).partition("|nrefs=")[0]
+        signature = self.signature(references)
+        return signature.replace(quote_if_needed(name), quote_if_needed(method))
 
     # ------------------------------------------------------------------------------ statistics
 
@@ -113,9 +114,9 @@ class PassMetric(Metric):
         if len(lacking):
             at = int(lacking[answers[lacking].argmin()])
             name, count = f"{at + 1:,}" if labels is None else quoted(labels[at]), answers[at]
-            given = f"1 answer, and k is {self.k}" if count == 1 else f"{count:,} answers"
+            size = f"1 answer, and k is {self.k}" if count == 1 else f"{count:,} answers"
             raise InputError(
-                f"{self}: question {name} has {given}: give at most pass{self.symbol}{count}, or "
+                f"{self}: question {name} has {size}: give at most pass{self.symbol}{count}, or "
                 "more answers"
             )
         has_score = answers > 0
