@@ -229,7 +229,7 @@ class SystemStats(NamedTuple):
     def unit_rows(self, m: Metric, units: Units | None) -> NDArray[Any]:
         """Return one row for each unit; None: a segment or a bucket each."""
         if not self.row_blocks:
-            raise InputError(f"{m} needs the rows of all segments, which were not kept")
+            raise InputError(f"{m} needs the rows of all segments: add intervals, which keep them")
         rows, labels = np.concatenate(self.row_blocks), None
         if rows.ndim == 3:  # sums of limbs
             rows = rounded(np.ascontiguousarray(rows.transpose(1, 0, 2)))

@@ -205,7 +205,7 @@ def test_a_gate_compares_means_over_questions(tmp_path: Path) -> None:
     [
         ("pass@5", "pass@5"),
         ("PASS^5", "pass^5"),
-        ("pass@k", "pass@1"),
+        ("pass@01", "pass@1"),
         ("pass@5:of=em", "pass@5"),
         ("pass@2:of=EM:lang=de", "pass@2:of=em:lang=de"),
         ("pass@2:of=number:tolerance=0.5", "pass@2:of=number:tolerance=0.5"),
@@ -231,7 +231,7 @@ def test_settings_of_the_metric_of_answers_are_signed() -> None:
     assert score("pass@2").signature.startswith("pass@2:of=em:lang=en|nrefs=1|karat=")
     assert kt.metric("pass@2") != kt.metric("pass@3") != kt.metric("pass^3")
     listed = [row.metric for row in kt.list_metrics().rows]
-    assert {"pass@k", "pass^k"} <= {*listed}
+    assert {"pass@1", "pass^1"} <= {*listed}
     assert isinstance(kt.metric("pass@2"), PassAtK)
 
 
@@ -240,6 +240,7 @@ def test_settings_of_the_metric_of_answers_are_signed() -> None:
     [
         ("pass@0", "pass@0: k=0 is out of range: expected at least 1"),
         ("pass@", "unknown metric 'pass@'"),
+        ("pass@k", "unknown metric 'pass@k'; did you mean pass@1?"),
         ("pass@2:of=bleu", "of=bleu does not score an answer 1 or 0: expected em, contains"),
         ("pass@2:of=f1", "of=f1 does not score an answer 1 or 0"),
         ("pass@2:of=pass^2", r"of=pass\^2 does not score an answer 1 or 0"),

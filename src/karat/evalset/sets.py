@@ -76,7 +76,7 @@ class EvalSet:
 
     @property
     def grouping(self) -> str:
-        """What groups are: a `question` if their segments repeat one input, else a `document`."""
+        """`question` if the segments of each group repeat one input, else `document`."""
         inputs: dict[str, object] = {}
         for at, group in enumerate(self.groups or ()):
             source = "" if self.sources is None else self.sources[at]

@@ -38,9 +38,11 @@ class PassMetric(Metric):
     symbol: ClassVar[str]
     """The character between `pass` and k."""
 
-    k: int = setting(1, "Number of answers; part of the name: pass@1, pass@5.", low=1, high=MAX_K)
+    k: int = setting(
+        1, "Number of answers drawn; part of the name: pass@1, pass@5, …", low=1, high=MAX_K
+    )
     of: str = setting(
-        "em", "Metric that scores an answer 1 or 0, such as em, contains, number or given."
+        "em", "Metric that scores an answer 1 or 0: em, contains, number, regex, json or given."
     )
 
     def __post_init__(self) -> None:
@@ -222,7 +224,7 @@ class PassAtK(PassMetric):
     with c of the n answers to a question right.
     """
 
-    name: ClassVar[str] = "pass@k"
+    name: ClassVar[str] = "pass@1"
     title: ClassVar[str] = "pass@1, pass@5, …"
     symbol: ClassVar[str] = "@"
 
@@ -239,7 +241,7 @@ class PassAllK(PassMetric):
     with c of the n answers to a question right.
     """
 
-    name: ClassVar[str] = "pass^k"
+    name: ClassVar[str] = "pass^1"
     title: ClassVar[str] = "pass^1, pass^5, …"
     symbol: ClassVar[str] = "^"
 
