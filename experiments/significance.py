@@ -1,7 +1,7 @@
 """Intervals and tests of scores and differences: which method holds its level, and what it costs.
 
     KARAT_DATA=... python experiments/significance.py [--nulls] [--real] [--systems] [--power]
-                                                      [--unit] [--sizes] [--trials N]
+                                                      [--unit] [--sizes] [--shares] [--trials N]
 
 Prints Markdown. Without options, all parts run. Every trial draws units; the seed is 2026. All
 methods see the same jackknife influences of the units (`karat.stats.jackknife`); methods that draw
@@ -17,6 +17,8 @@ tenth of the trials, since each tests 105 pairs).
 --power: differences that a sign-flip test on unit sums finds in about 80% of trials.
 --unit: repeated answers, taken as units or added by question.
 --sizes: power of the differences that `karat power` calls detectable with 80%.
+--shares: coverage of intervals of shares of right answers and of pass@3, with several answers to
+each question; and tests of two systems with one answer each, few of which differ.
 """
 
 from __future__ import annotations
@@ -36,8 +38,10 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import karat as kt
+from karat.metrics.pass_k import pass_at_k
 from karat.stats.jackknife import UnitEstimate
 from karat.stats.power import detectable_difference
+from karat.stats.repeated import mcnemar, share_interval
 from karat.stats.simultaneous import JointEstimates
 
 SEED, RESAMPLES, SIGNS = 2026, 1000, 1999
@@ -525,11 +529,119 @@ def print_sizes(trials: int) -> None:
             print_row([str(n), str(n_tests), f"{difference:.3f}", *cells, f"{error:.1f}"])
 
 
+SHARES, CORRELATIONS = (0.5, 0.7, 0.9, 0.97), (0.0, 0.3, 0.7)
+DISCORDANT = (0.02, 0.05, 0.1, 0.2, 0.5)
+
+
+def drawn_answers(
+    share: float, correlation: float, shape: tuple[int, int], answers: int, rng: np.random.Generator
+) -> Floats:
+    """Numbers of right answers of trials x questions: beta-binomial."""
+    chance = np.full(shape, share)
+    if correlation:
+        scale = 1 / correlation - 1
+        chance = rng.beta(share * scale, (1 - share) * scale, size=shape)
+    return rng.binomial(answers, chance).astype(np.float64)
+
+
+def share_ends(scores: Floats, n_answers: int) -> tuple[Floats, Floats]:
+    """Ends of `share_interval` for many trials at once: scores of trials x questions."""
+    n, share = scores.shape[1], scores.mean(axis=1)
+    variance = scores.var(axis=1, ddof=1) / n
+    size = np.full(len(scores), float(n))
+    if n_answers > n:
+        with np.errstate(all="ignore"):
+            size = np.minimum(share * (1 - share) / variance, n_answers)
+        ratio = stats.norm.ppf(0.975) / stats.t.ppf(0.975, n - 1)
+        size = np.where((share > 0) & (share < 1), size * ratio**2, n)
+    right, wrong = share * size, (1 - share) * size
+    low = np.where(share > 0, stats.beta.ppf(0.025, right + 0.5, wrong + 0.5), 0)
+    high = np.where(share < 1, stats.beta.ppf(0.975, right + 0.5, wrong + 0.5), 1)
+    for at in range(20):  # the same numbers as the library's
+        estimate = UnitEstimate(float(share[at]), scores[at] - share[at], n, float(n_answers))
+        expected = share_interval(estimate)[1:]
+        assert np.allclose((low[at], high[at]), expected, rtol=1e-6, atol=1e-9)
+    return low, high
+
+
+def covered(scores: Floats, n_answers: int, truth: float) -> list[float]:
+    """Coverage of the interval of shares, of Karat's other interval, and of Student's t."""
+    low, high = share_ends(scores, n_answers)
+    drawn = mean_trials(scores, truth)
+    karat = karat_p(drawn.values, drawn.influences, truth) >= 0.05
+    error = scores.std(axis=1, ddof=1) / sqrt(scores.shape[1])
+    reach = stats.t.ppf(0.975, scores.shape[1] - 1) * error
+    student = np.abs(drawn.values - truth) <= reach + 1e-12
+    inside = (low <= truth) & (truth <= high)
+    return [100 * float(part.mean()) for part in (inside, karat, student)]
+
+
+def print_coverage(rng: np.random.Generator, trials: int, passed: int) -> None:
+    """Coverage by answers, correlation and questions; `passed`: k of pass@k, or 1 for shares."""
+    print_head(["answers", "correlation", "questions", *(f"p = {p:g}" for p in SHARES)])
+    for answers in (1, 3, 10):
+        for correlation in CORRELATIONS if answers > 1 else (0.0,):
+            for n in (20, 40, 100):
+                cells = []
+                for share in SHARES:
+                    # a chance of pass@k that is the share if answers are independent
+                    chance = 1 - (1 - share) ** (1 / passed)
+                    right = drawn_answers(chance, correlation, (trials, n), answers, rng)
+                    scores, truth = right / answers, chance
+                    if passed > 1:
+                        if answers < passed:
+                            continue
+                        counts = right.astype(int).ravel()
+                        scores = pass_at_k(counts, np.full_like(counts, answers), passed)
+                        scores = scores.reshape(right.shape)
+                        truth = 1 - wrong_chance(chance, correlation, passed)
+                    shares = covered(scores, n * answers, truth)
+                    cells.append(" / ".join(f"{x:.1f}" for x in shares))
+                if cells:
+                    print_row([str(answers), f"{correlation:g}", str(n), *cells])
+
+
+def wrong_chance(share: float, correlation: float, k: int) -> float:
+    """Probability that k answers to one question are all wrong."""
+    if not correlation:
+        return (1 - share) ** k
+    scale = 1 / correlation - 1
+    steps = (((1 - share) * scale + i) / (scale + i) for i in range(k))
+    return float(np.prod([*steps]))
+
+
+def print_shares(trials: int) -> None:
+    """Intervals of shares and of pass@3, and tests of pairs of right and wrong answers."""
+    rng = np.random.default_rng(SEED)
+    error = 100 * sqrt(0.05 * 0.95 / trials)
+    methods = "intervals of shares / Karat's interval of other scores / Student's t"
+    print(f"\nCoverage of shares, %: {methods} (se {error:.2f} at 95)\n")
+    print_coverage(rng, trials, 1)
+    print(f"\nCoverage of pass@3, %: {methods}\n")
+    print_coverage(rng, trials, 3)
+    print(
+        "\nTwo equal systems, one answer each: rejected, %: Karat's test / McNemar's exact test\n"
+    )
+    print_head(["questions", *(f"{100 * share:g}% differ" for share in DISCORDANT)])
+    for n in (20, 40, 100, 400):
+        cells = []
+        for share in DISCORDANT:
+            signs = rng.choice([-1.0, 0, 1], size=(trials, n), p=[share / 2, 1 - share, share / 2])
+            drawn = mean_trials(signs, 0.0)
+            karat = karat_p(drawn.values, drawn.influences, 0.0) < 0.05
+            counts = np.stack([(signs > 0).sum(axis=1), (signs < 0).sum(axis=1)], axis=1)
+            pairs, place = np.unique(counts, axis=0, return_inverse=True)
+            exact = np.array([mcnemar(int(b), int(c)) < 0.05 for b, c in pairs])[place.ravel()]
+            cells.append(f"{100 * karat.mean():.1f} / {100 * exact.mean():.1f}")
+        print_row([str(n), *cells])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parts = {
         "nulls": print_nulls,
         "real": print_real,
+        "shares": print_shares,
         "sizes": print_sizes,
         "systems": print_systems,
         "unit": print_unit,

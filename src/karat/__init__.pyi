@@ -107,6 +107,8 @@ from karat.metrics.names import list_metrics as list_metrics
 from karat.metrics.names import metric as metric
 from karat.metrics.ngram import BLEU as BLEU
 from karat.metrics.ngram import AEv as AEv
+from karat.metrics.pass_k import PassAllK as PassAllK
+from karat.metrics.pass_k import PassAtK as PassAtK
 from karat.metrics.rouge import RougeL as RougeL
 from karat.metrics.rouge import RougeLsum as RougeLsum
 from karat.metrics.rouge import RougeN as RougeN

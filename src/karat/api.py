@@ -112,15 +112,18 @@ def score(
             )
         inputs = make_inputs(systems, references, metrics, threads, report)
         check_form(signature)
-        inference = plan_inference(inputs, units, buckets) if intervals else None
+        by_unit = any(m.by_unit for m in inputs.metrics)
+        planned = plan_inference(inputs, units, buckets) if intervals or by_unit else None
+        inference = planned if intervals else None
         documents = segment_documents(inputs.systems) if level == "document" else None
-        keep = Keep(documents is not None, segments)
+        keep = Keep(documents is not None or by_unit, segments)
         if inference is not None:
             keep = Keep(True, segments, inference.buckets, inference.units)
         fields = {} if inference is None else inference.fields()
         stats = compute_statistics(inputs, keep, threads, report, fields)
         n_references = inputs.references.number
-        scoring = score_statistics(stats, n_references, inference, signature)
+        chosen = None if planned is None else planned.units
+        scoring = score_statistics(stats, n_references, inference, signature, chosen)
     if documents is not None:
         return replace(scoring, documents=document_scores(stats, documents, n_references))
     if not segments:

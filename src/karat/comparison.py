@@ -26,6 +26,7 @@ from karat.scoring import (
     score_interval,
     score_totals,
     segment_values,
+    unit_variances,
 )
 from karat.settings import check_count, check_trials, nearest
 from karat.stats.resampling import bootstrap_tables, exchange_limbs
@@ -330,8 +331,13 @@ def compare_statistics(
     """Return the comparison of all systems with the baseline, from collected statistics."""
     stats = stats if inference.buckets else keep_paired_segments(stats)
     for (system, m), system_stats in stats.items():
+        inference.check(m)
         m.check_resampled(system, system_stats.total)
-    scores = score_totals(stats, references, test.fields(inference), form)
+        if m.by_unit and test.name in SACREBLEU_TESTS:
+            problem = f"test {test.name} draws segments, and {m} is a mean over questions"
+            raise InputError(f"{problem}: use test {JACKKNIFE}, or leave this metric out")
+    units = inference.units
+    scores = score_totals(stats, references, test.fields(inference), form, units)
     estimates = {key: part.estimate(key[1], inference.units) for key, part in stats.items()}
     index = {key: at for at, key in enumerate(estimates)}
     joint = JointEstimates([*estimates.values()])
@@ -379,6 +385,7 @@ def compare_statistics(
         references,
         segment_values(stats),
         inference,
+        variances=unit_variances(stats, estimates, inference),
         baseline=test.baseline,
         test=test.name,
         trials=test.trials,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from karat.arithmetic import exact_sums, joined_sums, partial_sums, rounded
+from karat.arithmetic import SLACK, exact_sum, exact_sums, joined_sums, partial_sums, rounded
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
@@ -27,6 +27,7 @@ from karat.stats.buckets import (
     sum_cells,
 )
 from karat.stats.jackknife import UnitEstimate, jackknife
+from karat.stats.repeated import answer_variance, share_interval
 from karat.stats.significance import MIN_DECIDING_UNITS, ahead
 from karat.stats.units import Units
 from karat.text.references import (
@@ -119,7 +120,7 @@ def inputs_from_set(
         refs = as_references(evalset.given_references(), len(evalset))
     else:
         refs = NoReferences(len(evalset))
-    names = SegmentNames(len(evalset), evalset.segments, evalset.left_out)
+    names = SegmentNames(len(evalset), evalset.segments, evalset.left_out, evalset.grouping)
     return TextInputs(systems, refs, chosen, names)
 
 
@@ -225,14 +226,30 @@ class SystemStats(NamedTuple):
         """All rows as one table."""
         return np.concatenate(self.row_blocks).astype(np.float64)
 
-    def estimate(self, m: Metric, units: Units | None) -> UnitEstimate:
-        """Return the score with the influence of each unit; None: a segment or a bucket each."""
-        rows = np.concatenate(self.row_blocks)
+    def unit_rows(self, m: Metric, units: Units | None) -> NDArray[Any]:
+        """Return one row for each unit; None: a segment or a bucket each."""
+        if not self.row_blocks:
+            raise InputError(f"{m} needs the rows of all segments: add intervals, which keep them")
+        rows, labels = np.concatenate(self.row_blocks), None
         if rows.ndim == 3:  # sums of limbs
             rows = rounded(np.ascontiguousarray(rows.transpose(1, 0, 2)))
         elif units is not None and len(rows) == len(units.codes):
-            rows = units.sums(rows)
-        return jackknife(lambda sums: m.measure(sums)["value"], rows, m.has_score(rows))
+            rows, labels = units.sums(rows), units.labels
+        return m.unit_rows(rows, labels)
+
+    def estimate(self, m: Metric, units: Units | None) -> UnitEstimate:
+        """Return the score with the influence of each unit; None: a segment or a bucket each."""
+        rows = self.unit_rows(m, units)
+        estimate = _jackknife(m, rows)
+        if not m.is_share:
+            return estimate
+        parts = m.measure(exact_sums(rows)[None, :])
+        n_segments = parts["segments"][0] if "segments" in parts else estimate.units
+        return replace(estimate, observations=float(n_segments))
+
+
+def _jackknife(m: Metric, rows: NDArray[Any]) -> UnitEstimate:
+    return jackknife(lambda sums: m.measure(sums)["value"], rows, m.has_score(rows))
 
 
 def compute_statistics(
@@ -352,6 +369,43 @@ DOCUMENT_COLUMNS = (
     replace(SCORE, help="The score of the document, from the sums of its segments' statistics."),
 )
 
+
+class UnitVariance(NamedTuple):
+    """The variance of one system by one metric, where units have several segments."""
+
+    system: str
+    metric: Metric
+    units: int
+    segments: int
+    design_effect: float | None = None
+    """Variance of the score by unit over its variance by segment; None if the latter is 0."""
+    between: float | None = None  # None where the score is not the mean of segment scores
+    within: float | None = None
+    more_units: int | None = None
+    more_segments: int | None = None  # None if no number suffices
+
+
+VARIANCE_COLUMNS = (
+    METRIC,
+    SYSTEM,
+    number("units", "Units", help="Units with a score."),
+    number("segments", "Segments", help="Segments of all units."),
+    number(
+        "design_effect",
+        "Design effect",
+        2,
+        "Variance of the score by unit over its variance if segments were independent.",
+    ),
+    number("between", "Between", 4, "Variance of segment scores between units."),
+    number("within", "Within", 4, "Variance of segment scores within units."),
+    number("more_units", "More units", help="Further units that halve the width of the interval."),
+    number(
+        "more_segments",
+        "More per unit",
+        help="Further segments of each unit that halve it; none if no number does.",
+    ),
+)
+
 RowT = TypeVar("RowT", bound="ScoreRow | Any")
 
 
@@ -366,6 +420,8 @@ class ScoreResults(Result, Generic[RowT]):
     """Segment scores by system and the metric's `of_segments()`, if they were requested."""
     inference: Inference | None
     """The units of intervals; None without intervals."""
+    variances: tuple[UnitVariance, ...] = field(default=(), kw_only=True)
+    """Variances by unit, if units have several segments and there are intervals."""
     form: str = field(default="karat", kw_only=True)
     """The form of signatures."""
     remarks: tuple[str, ...] = field(default=(), kw_only=True)
@@ -534,6 +590,12 @@ class Inference(NamedTuple):
         units = {} if self.unit == SEGMENT else {"unit": self.unit}
         return {"ci": "jackknife", **units, **({"buckets": self.buckets} if self.buckets else {})}
 
+    def check(self, m: Metric) -> None:
+        """Raise if a score cannot be computed from these units."""
+        if m.by_unit and self.buckets:
+            problem = f"{m} is a mean over questions, and {self.buckets:,} buckets mix them"
+            raise InputError(f"{problem}: use no buckets (--buckets 0)")
+
 
 GROUPINGS = ("document", "question")
 """Names of the groups of segments in sets and SGML files."""
@@ -576,7 +638,7 @@ def _choose_units(inputs: TextInputs, units: UnitLabels) -> tuple[Units | None, 
     groups = None if documents is None else Units.from_labels(inputs.segments.grouping, documents)
     if groups is None or len(groups) == inputs.segments.count:
         return None, ()
-    if not groups.too_few:
+    if not groups.too_few or any(m.by_unit for m in inputs.metrics):
         return groups, ()
     group_count = f"{len(groups)} {groups.name}{'s' * (len(groups) != 1)}"
     return None, (
@@ -593,26 +655,81 @@ def score_statistics(
     references: int | None,
     inference: Inference | None,
     form: str = "karat",
+    units: Units | None = None,
 ) -> Scoring:
-    """Return the scores, with intervals unless `inference` is None."""
-    fields = {} if inference is None else inference.fields()
+    """Return the scores, with intervals unless `inference` is None.
+
+    `units` are those of scores that are means over units; by default those of the intervals.
+    """
+    fields, estimates = {}, {}
+    if inference is not None:
+        fields, units = inference.fields(), inference.units
+        for (system, m), system_stats in stats.items():
+            inference.check(m)
+            m.check_resampled(system, system_stats.total)
+            estimates[system, m] = system_stats.estimate(m, units)
     rows = []
-    for (system, m), total in score_totals(stats, references, fields, form).items():
+    for (system, m), total in score_totals(stats, references, fields, form, units).items():
         low = high = None
         if inference is not None:
-            m.check_resampled(system, stats[system, m].total)
-            estimate = stats[system, m].estimate(m, inference.units)
-            low, high = score_interval(m, estimate)
+            low, high = score_interval(m, estimates[system, m])
         rows.append(ScoreRow(system, m, total, low, high))
-    return Scoring(tuple(rows), references, segment_values(stats), inference, form=form)
+    variances = () if inference is None else unit_variances(stats, estimates, inference)
+    values = segment_values(stats)
+    return Scoring(tuple(rows), references, values, inference, variances=variances, form=form)
 
 
 def score_interval(m: Metric, estimate: UnitEstimate) -> tuple[float | None, float | None]:
     """Return the 95% interval of a score, within the metric's range; None with one unit."""
     if estimate.units < 2:
         return None, None
+    if m.is_share:
+        return share_interval(estimate)[1:]
     low, high = estimate.interval()
     return (max(low, 0.0), min(high, m.full_scale)) if m.bounded else (low, high)
+
+
+def unit_variances(
+    stats: Mapping[StatsKey, SystemStats],
+    estimates: Mapping[StatsKey, UnitEstimate],
+    inference: Inference,
+) -> tuple[UnitVariance, ...]:
+    """Return the variances of scores by unit, metric by metric, if units have several segments."""
+    variances, units = [], inference.units
+    metrics = {m: at for at, m in enumerate(dict.fromkeys(m for _, m in stats))}
+    for system, m in sorted(stats, key=lambda key: metrics[key[1]]):
+        rows = np.concatenate(stats[system, m].row_blocks)
+        if units is None or inference.buckets or len(rows) != len(units.codes):
+            return ()
+        has_score, estimate = m.has_score(rows), estimates[system, m]
+        n_units, n_segments = estimate.units, int(has_score.sum())
+        if not m.by_unit and 2 <= n_units < n_segments:
+            variance = UnitVariance(system, m, n_units, n_segments)
+            if (error := _jackknife(m, rows).error) > 0:
+                ratio = estimate.error / error
+                variance = variance._replace(design_effect=ratio * ratio)
+            variances.append(variance._replace(**_components(m, rows, estimate, units)))
+    return tuple(variances)
+
+
+def _components(
+    m: Metric, rows: NDArray[Any], estimate: UnitEstimate, units: Units
+) -> dict[str, Any]:
+    """Return the variances between and within units, if the score is the mean of segments'."""
+    has_score = m.has_score(rows)
+    values = m.of_segments().measure(rows)["value"][has_score]
+    mean = float(exact_sum(values)) / len(values)
+    if not abs(mean - estimate.value) <= SLACK * max(abs(mean), m.full_scale):
+        return {}
+    variance = answer_variance(values, units.codes[has_score].tolist())
+    if variance.between + variance.within == 0:
+        return {"between": 0.0, "within": 0.0}
+    return {
+        "between": variance.between,
+        "within": variance.within,
+        "more_units": variance.questions_to_narrow(),
+        "more_segments": variance.answers_to_narrow(),
+    }
 
 
 def segment_values(stats: Mapping[StatsKey, SystemStats]) -> dict[StatsKey, Floats]:
@@ -629,14 +746,28 @@ def score_totals(
     references: int | None,
     tests: Mapping[str, object],
     form: str = "karat",
+    units: Units | None = None,
 ) -> dict[StatsKey, Score]:
-    """Score every system by every metric; signatures include the intervals and `tests`."""
+    """Score every system by every metric; signatures include the intervals and `tests`.
+
+    `units` are those of scores that are means over units.
+    """
     scores: dict[StatsKey, Score] = {}
     for m in dict.fromkeys(m for _, m in stats):
         keys = [key for key in stats if key[1] == m]
-        rows = np.array([stats[key].total for key in keys])
-        scores |= zip(keys, m.scores(rows, references), strict=True)
-    signatures = {m: m.signature(references, form, tests) for _, m in stats}
+        totals = [stats[key].total for key in keys]
+        notes: list[tuple[str, ...]] = [()] * len(keys)
+        if m.by_unit:
+            unit_rows = [stats[key].unit_rows(m, units) for key in keys]
+            totals, notes = [*map(exact_sums, unit_rows)], [*map(m.unit_notes, unit_rows)]
+        metric_scores = m.scores(np.array(totals), references)
+        for key, score, more in zip(keys, metric_scores, notes, strict=True):
+            scores[key] = replace(score, notes=(*score.notes, *more))
+    of_units = {} if units is None else {"unit": units.name}
+    signatures = {
+        m: m.signature(references, form, {**tests, **of_units} if m.by_unit else tests)
+        for _, m in stats
+    }
     return {key: replace(scores[key], signature=signatures[key[1]]) for key in stats}
 
 
@@ -675,6 +806,7 @@ def document_scores(
         rows = np.concatenate(system_stats.row_blocks)
         sums = np.array([exact_sums(rows[indices]) for indices in indices_by_document.values()])
         of_documents = m.of_documents()
+        sums = of_documents.unit_rows(sums, [*indices_by_document])
         values = of_documents.scores(sums, references)
         for (document, indices), value in zip(indices_by_document.items(), values, strict=True):
             scores.append(DocumentScore(system, of_documents, document, len(indices), value))

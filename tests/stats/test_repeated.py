@@ -12,6 +12,8 @@ from oracles import answer_formulas as oracle
 from scipy import stats as scipy_stats
 
 from karat.errors import InputError
+from karat.metrics.pass_k import pass_all_k, pass_at_k
+from karat.stats.jackknife import UnitEstimate
 from karat.stats.repeated import (
     AnswerVariance,
     answer_variance,
@@ -19,8 +21,7 @@ from karat.stats.repeated import (
     clopper_pearson,
     jeffreys,
     mcnemar,
-    pass_all_k,
-    pass_at_k,
+    share_interval,
 )
 
 
@@ -258,3 +259,52 @@ def test_shares_that_cannot_be() -> None:
 def test_quantiles_of_beta(a: float, b: float, share: float) -> None:
     x = beta_quantile(share, a, b)
     assert scipy_stats.beta(a, b).cdf(x) == pytest.approx(share, abs=1e-9)
+
+
+# ------------------------------------------------------------- shares of several answers each
+
+
+def share_of(groups: list[list[int]]) -> UnitEstimate:
+    """The share of right answers, by questions that all have as many."""
+    means = np.array([np.mean(group) for group in groups])
+    share = float(means.mean())
+    return UnitEstimate(share, means - share, len(groups), float(sum(map(len, groups))))
+
+
+def expected_ends(share: float, size: float) -> tuple[float, float]:
+    """Quantiles of Beta, open to 0 and 1."""
+    beta = scipy_stats.beta(share * size + 0.5, (1 - share) * size + 0.5)
+    return (beta.ppf(0.025) if share > 0 else 0.0), (beta.ppf(0.975) if share < 1 else 1.0)
+
+
+def test_a_share_by_its_effective_number_of_observations() -> None:
+    groups = [[1, 1, 1, 0]] * 6 + [[0, 0, 1, 0]] * 4
+    mean, low, high = share_interval(share_of(groups))
+    assert mean == pytest.approx(0.55)
+    squared_error = np.var([0.75] * 6 + [0.25] * 4, ddof=1) / 10
+    ratio = scipy_stats.norm.ppf(0.975) / scipy_stats.t.ppf(0.975, 9)
+    size = min(0.55 * 0.45 / squared_error, 40) * ratio**2
+    assert (low, high) == pytest.approx(expected_ends(0.55, size), rel=1e-9)
+
+
+@pytest.mark.parametrize("right", [0, 1])
+def test_answers_that_all_agree_are_worth_their_questions(right: int) -> None:
+    mean, low, high = share_interval(share_of([[right] * 50] * 12))
+    assert (mean, low, high) == pytest.approx(jeffreys(12 * right, 12), rel=1e-12)
+    assert high - low > 0.1
+
+
+@given(st.lists(st.lists(st.integers(0, 1), min_size=3, max_size=3), min_size=2, max_size=12))
+def test_intervals_of_shares(groups: list[list[int]]) -> None:
+    mean, low, high = share_interval(share_of(groups))
+    assert 0 <= low <= mean <= high <= 1
+    assert low < high
+    mirrored = share_interval(share_of([[1 - right for right in group] for group in groups]))
+    assert (1 - mirrored.high, 1 - mirrored.low) == pytest.approx((low, high), abs=1e-12)
+
+
+@given(st.integers(2, 60), st.data())
+def test_one_answer_each_gives_jeffreys(n: int, data: st.DataObject) -> None:
+    right = data.draw(st.integers(0, n))
+    ends = share_interval(share_of([[1]] * right + [[0]] * (n - right)))
+    assert ends == pytest.approx(jeffreys(right, n), rel=1e-9, abs=1e-12)

@@ -74,6 +74,17 @@ class EvalSet:
     def __len__(self) -> int:
         return len(self.segments)
 
+    @property
+    def grouping(self) -> str:
+        """`question` if the segments of each group repeat one input, else `document`."""
+        inputs: dict[str, object] = {}
+        for at, group in enumerate(self.groups or ()):
+            source = "" if self.sources is None else self.sources[at]
+            segment_input = source, self.references[at]
+            if not any(segment_input) or inputs.setdefault(group, segment_input) != segment_input:
+                return "document"
+        return "question" if len(inputs) < len(self.groups or ()) else "document"
+
     def __repr__(self) -> str:
         counts = [f"{len(self.systems):,} systems", f"{len(self):,} segments"]
         if self.judgements:

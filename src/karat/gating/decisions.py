@@ -20,6 +20,7 @@ from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError, quoted, short
 from karat.gating.baseline_file import BaselineFile
 from karat.gating.items import ItemMeasure, ItemScores, MeasuredItems
+from karat.metrics.base import Metric
 from karat.results import Column, number
 from karat.scoring import METRIC, metric_digits, row_digits
 from karat.stats.jackknife import UnitEstimate, jackknife
@@ -84,7 +85,7 @@ def decide(
     units: Units | None = None,
 ) -> tuple[GateRow, ...]:
     """Return the decision by every metric; `units` are those of the items, if not themselves."""
-    scores = [_run_and_baseline_scores(pair) for pair in pairs]
+    scores = [_run_and_baseline_scores(pair, units) for pair in pairs]
     estimates = [estimate for pair in pairs for estimate in _unit_estimates(pair, units)]
     tested = [(2 * at, 2 * at + 1) for at in range(len(pairs))]
     family = JointEstimates(estimates).family(tested, correction)
@@ -113,17 +114,23 @@ def _unit_estimates(pair: PairedItems, units: Units | None) -> list[UnitEstimate
     return [
         jackknife(
             lambda sums: m.measure(sums)["value"],
-            rows if units is None else units.sums(rows),
+            _unit_rows(m, rows, units),
             has_score,
         )
         for rows in (pair.run.rows, pair.baseline)
     ]
 
 
-def _run_and_baseline_scores(pair: PairedItems) -> tuple[float, float]:
+def _unit_rows(m: ItemMeasure, rows: NDArray[Any], units: Units | None) -> NDArray[Any]:
+    """Return one row for each unit; None: an item each."""
+    sums, labels = (rows, None) if units is None else (units.sums(rows), units.labels)
+    return m.unit_rows(sums, labels) if isinstance(m, Metric) else sums
+
+
+def _run_and_baseline_scores(pair: PairedItems, units: Units | None) -> tuple[float, float]:
     m = pair.run.measure
     score, before = (
-        float(m.measure(exact_sums(rows)[None, :])["value"][0])
+        float(m.measure(exact_sums(_unit_rows(m, rows, units))[None, :])["value"][0])
         for rows in (pair.run.rows, pair.baseline)
     )
     for name, value in (("the run", score), ("the baseline", before)):

@@ -66,7 +66,10 @@ def read_texts(
         raise InputError(f"{len(inputs.systems)} systems were given ({names}): a gate takes one")
     ((system, texts),) = inputs.systems.items()
     refs, numbered = inputs.references, _segment_ids(ids, output, len(texts))
-    inputs = inputs._replace(segments=SegmentNames(len(texts), numbered, inputs.segments.left_out))
+    left_out, grouping = inputs.segments.left_out, inputs.segments.grouping
+    inputs = inputs._replace(
+        segments=SegmentNames(len(texts), numbered, left_out, grouping),
+    )
     stats = compute_statistics(inputs, Keep(rows=True), threads, progress)
     measures = [
         MeasuredItems(m, m.method(refs.number), np.concatenate(stats[system, m].row_blocks))

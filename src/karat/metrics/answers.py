@@ -119,6 +119,8 @@ def _has_words(text: Sequence[str], words: Sequence[str]) -> bool:
 class AnswerMetric(Metric):
     """The base class of metrics of right and wrong answers: a row is [1 or 0, 1]."""
 
+    is_share: ClassVar[bool] = True
+
     def columns(self) -> tuple[str, ...]:
         return ("correct", "segments")
 

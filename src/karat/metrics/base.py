@@ -204,6 +204,11 @@ class Metric(NamedSettings, ABC):
     """False if scores come from other programs, so that no references are needed."""
     uses_human_scores: ClassVar[bool] = False
     """True if scores are made from human scores, so that agreement with those is meaningless."""
+    is_share: ClassVar[bool] = False
+    """True if scores are shares of segments (or means of shares) that are each 0 or 1. The score
+    has the part `segments`, their number."""
+    by_unit: ClassVar[bool] = False
+    """True if scores are means over units, such as questions, that `unit_rows` computes."""
     claims: ClassVar[Claims] = Claims()
     """Claims of the signature that the metric was parsed from; not part of its value."""
 
@@ -267,8 +272,16 @@ class Metric(NamedSettings, ABC):
         """Return the rows as if some segments had no score."""
         return rows
 
+    def unit_rows(self, rows: NDArray[Any], labels: Sequence[str] | None) -> NDArray[Any]:
+        """Return the rows of units, from the sums of their segments' rows; `labels` name units."""
+        return rows
+
     def notes(self, row: NDArray[Any]) -> tuple[str, ...]:
         """Return notes for the readers of this score."""
+        return ()
+
+    def unit_notes(self, rows: NDArray[Any]) -> tuple[str, ...]:
+        """Return notes on the rows of all units, if the score is `by_unit`."""
         return ()
 
     def remarks(self) -> tuple[str, ...]:

@@ -57,6 +57,8 @@ METRICS: Registry[type[Metric]] = Registry(
         "generation_tree_accuracy": "karat.metrics.tree:GenerationTreeAccuracy",
         "json": "karat.metrics.answers:ValidJSON",
         "number": "karat.metrics.answers:NumberMatch",
+        "pass@1": "karat.metrics.pass_k:PassAtK",
+        "pass^1": "karat.metrics.pass_k:PassAllK",
         "quality_accuracy": "karat.metrics.tree:QualityAccuracy",
         "regex": "karat.metrics.answers:RegexMatch",
         "rouge1": "karat.metrics.rouge:RougeN",
@@ -112,6 +114,8 @@ def _resolve(head: str) -> tuple[str, dict[str, Any]] | None:
         return ALIASES[written]
     if order := re.fullmatch(r"rouge(\d{1,3})", written):
         return "rouge1", {} if order[1] == "1" else {"n": int(order[1])}
+    if order := re.fullmatch(r"(pass[@^])(\d{1,9})", written):
+        return f"{order[1]}1", {} if order[2] == "1" else {"k": int(order[2])}
     name = METRICS.name(head)
     return None if name is None else (name, {})
 

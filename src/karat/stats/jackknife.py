@@ -45,6 +45,8 @@ class UnitEstimate:
     """The influence of each unit; 0 for units without a score. The sum is 0."""
     units: int
     """Number of units with a score."""
+    observations: float | None = None
+    """Number of observations in all units, such as answers; None if it does not matter."""
 
     def __sub__(self, other: UnitEstimate) -> UnitEstimate:
         """Return the paired difference from an estimate on the same units."""

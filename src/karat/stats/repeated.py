@@ -1,7 +1,6 @@
-"""Several answers to each question: pass@k, variance components, and tests of right and wrong.
+"""Several answers to each question: components of variance; tests and intervals of shares.
 
-A question is the unit: it has `answers` answers, `correct` of which are right. Functions of both
-are computed for each question, and the score is their mean, so questions weigh equally.
+A question is the unit. pass@k and pass^k are in `metrics/pass_k.py`.
 """
 
 from __future__ import annotations
@@ -11,79 +10,11 @@ from fractions import Fraction
 from math import ceil, comb, fsum, sqrt
 from typing import NamedTuple
 
-from karat.arrays import ArrayLike, Floats, Ints, np
+from karat.arrays import ArrayLike, np
 from karat.errors import InputError, quoted
-from karat.stats.distributions import incomplete_beta
-
-# ------------------------------------------------------------------------- pass@k, pass^k
-
-
-def pass_at_k(correct: ArrayLike, answers: ArrayLike, k: int) -> Floats:
-    """Return for each question the probability that at least one of k answers is right.
-
-    The k answers are drawn from the n = `answers` of the question, c = `correct` of them right,
-    without replacement (Chen et al. 2021):
-
-        pass@k = 1 - C(n - c, k) / C(n, k)
-
-    It is computed as the probability that the first right answer is the i-th, summed over i up to
-    k, which loses no digits where n is large and pass@k small. The score of a system is the mean.
-    """
-    right, total = _check_counts(correct, answers, k)
-    none_so_far, value = np.ones(len(right)), np.zeros(len(right))
-    for draw in range(k):
-        left = total - draw
-        value += none_so_far * np.minimum(right / left, 1.0)
-        none_so_far *= np.maximum(left - right, 0) / left
-    return np.minimum(value, 1.0)
-
-
-def pass_all_k(correct: ArrayLike, answers: ArrayLike, k: int) -> Floats:
-    """Return for each question the probability that all of k answers are right.
-
-    With n = `answers`, c = `correct` of them right, drawn without replacement (Yao et al. 2024):
-
-        pass^k = C(c, k) / C(n, k)
-    """
-    right, total = _check_counts(correct, answers, k)
-    value = np.ones(len(right))
-    for draw in range(k):
-        value *= np.maximum(right - draw, 0) / (total - draw)
-    return value
-
-
-def _check_counts(correct: ArrayLike, answers: ArrayLike, k: int) -> tuple[Ints, Ints]:
-    """Return the counts as arrays; raise if they are no counts, or k is too large."""
-    right, total = (_whole_numbers(counts) for counts in (correct, answers))
-    if len(right) != len(total) or not len(right):
-        raise InputError(
-            f"{len(right):,} numbers of right answers and {len(total):,} numbers of answers: "
-            "expected one of each for every question"
-        )
-    wrong = np.flatnonzero((right < 0) | (right > total))
-    if len(wrong):
-        question = int(wrong[0])
-        raise InputError(
-            f"question {question + 1:,}: {right[question]:,} of {total[question]:,} answers are "
-            "right: expected 0 to all of them"
-        )
-    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise InputError(f"k={quoted(k)}: expected a whole number, 1 or more")
-    fewest = int(total.argmin())
-    if k > total[fewest]:
-        raise InputError(
-            f"k={k}: question {fewest + 1:,} has {total[fewest]:,} answers; give at most "
-            "the smallest number of answers"
-        )
-    return right, total
-
-
-def _whole_numbers(counts: ArrayLike) -> Ints:
-    numbers = np.asarray(counts)
-    if numbers.ndim != 1 or numbers.dtype.kind not in "iub":
-        raise InputError(f"counts {quoted(counts)}: expected a list of whole numbers")
-    return numbers.astype(np.int64)
-
+from karat.stats.distributions import incomplete_beta, normal_quantile, student_quantile
+from karat.stats.jackknife import UnitEstimate
+from karat.stats.significance import SIGNIFICANCE_LEVEL
 
 # ---------------------------------------------------------------- components of variance
 
@@ -255,6 +186,34 @@ def _beta_interval(
     if wrong:  # the mirror image is exact near 1
         high = 1 - beta_quantile(tail, wrong + high_prior[1], correct + high_prior[0])
     return Proportion(correct / answers, low, high)
+
+
+def share_interval(estimate: UnitEstimate) -> Proportion:
+    """Return a share of right answers in several units with its 95% interval.
+
+    Jeffreys' interval of the share p, with the number of observations n' that has the same
+    variance (Korn and Graubard 1998). With n units of N answers in all,
+
+        n' = n                                         if N = n
+        n' = min(p (1 - p) / SE^2, N) (z / t)^2        if N > n, with SE by units
+        n' = n                                         if all answers are right, or all wrong
+
+    where z and t are the quantiles of the normal distribution and of Student's t with n - 1
+    degrees of freedom. `experiments/significance.py --shares` measures its coverage.
+    """
+    share, n = estimate.value, estimate.units
+    n_answers, tail = estimate.observations or n, SIGNIFICANCE_LEVEL / 2
+    size = float(n)
+    if n_answers > n and 0 < share < 1:
+        size, variance = float(n_answers), estimate.error * estimate.error
+        if variance * n_answers > share * (1 - share):
+            size = share * (1 - share) / variance
+        ratio = normal_quantile(tail) / student_quantile(tail, n - 1)
+        size *= ratio * ratio
+    right, wrong = share * size, (1 - share) * size
+    low = beta_quantile(tail, right + 0.5, wrong + 0.5) if share > 0 else 0.0
+    high = 1 - beta_quantile(tail, wrong + 0.5, right + 0.5) if share < 1 else 1.0
+    return Proportion(share, min(low, share), max(high, share))
 
 
 def _check_counts_of_outcomes(noun: str, *counts: int) -> None:

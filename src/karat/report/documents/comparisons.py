@@ -388,7 +388,7 @@ def comparison_document(comparison: Comparison) -> Document:
     blocks += [_examples(comparison, metrics)] if comparison.examples else []
     blocks += _tally_gallery(comparison, metrics)
     blocks += [] if many else _histogram_gallery(comparison, metrics)
-    blocks.append(table)
+    blocks += [table, *scores.variance_tables(comparison)]
     segments = scores.segment_signatures(comparison) if comparison.values else {}
     document = Document(
         title,

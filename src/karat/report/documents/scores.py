@@ -29,6 +29,7 @@ from karat.scoring import (
     METRIC_NAME,
     SCORE,
     SYSTEM,
+    VARIANCE_COLUMNS,
     DocumentScore,
     ScoreResults,
     ScoreRow,
@@ -172,9 +173,21 @@ def scoring_document(scoring: Scoring) -> Document:
     pictures = [Gallery("Scores by metric", tuple(figures))] if len(figures) > 1 else figures
     signatures = {str(row.metric): row.score.signature for row in rows}
     has_rivals = len({row.system for row in rows}) > 1
-    answer, blocks = scoring_answer(scoring) if has_rivals else (), (*pictures, table)
+    answer = scoring_answer(scoring) if has_rivals else ()
+    blocks = (*pictures, table, *variance_tables(scoring))
     document = Document("Scores", blocks, "", signatures, scoring.notes, answer=answer)
     return note_signature_form(document, scoring.form)
+
+
+def variance_tables(results: ScoreResults[Any]) -> list[Table]:
+    """Return the table of variances by unit, if units have several segments."""
+    if not results.variances or results.inference is None:
+        return []
+    title = f"Variance by {results.inference.unit}"
+    note = "More units, or more segments per unit: as many halve the width of the interval."
+    notes = (note,) if any(row.more_units for row in results.variances) else ()
+    rows = results.variances
+    return [Table("variances", title, VARIANCE_COLUMNS, rows, group="metric", notes=notes)]
 
 
 def skipped_column(skipped: Mapping[str, int], **look: Any) -> Column:
