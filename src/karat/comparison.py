@@ -26,6 +26,7 @@ from karat.scoring import (
     segment_values,
 )
 from karat.settings import check_count, check_trials, nearest
+from karat.slices import SliceRow, Slices, compare_slices, slice_note
 from karat.stats.resampling import bootstrap_tables, exchange_limbs
 from karat.stats.significance import (
     UNDECIDED,
@@ -137,6 +138,10 @@ class Comparison(ScoreResults[CompareRow]):
     """Segments on which each system differs most from the baseline, by each metric."""
     segments: int | None = field(default=None, kw_only=True)
     """Number of segments of each system."""
+    slices: tuple[SliceRow, ...] = field(default=(), kw_only=True)
+    """Comparisons within slices of the segments; slices where a system is worse come first."""
+    slicing: str | None = field(default=None, kw_only=True)
+    """What the slices are: `length`, `document`, a column; None without slices."""
 
     @property
     def n_tests(self) -> int:
@@ -152,7 +157,8 @@ class Comparison(ScoreResults[CompareRow]):
     def settings(self) -> dict[str, object]:
         """Metrics, references, baseline, test and intervals."""
         tests = _test_fields(self.test, self.trials, self.seed, self.correction)
-        return {**super().settings, "baseline": self.baseline, **tests}
+        slices = {} if self.slicing is None else {"slices": self.slicing}
+        return {**super().settings, "baseline": self.baseline, **tests, **slices}
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -174,7 +180,10 @@ class Comparison(ScoreResults[CompareRow]):
             )
         if self.values:
             methods += f" Wins, losses and ties count segments{variant_note}."
-        return (methods, *super().notes)
+        if self.slicing is None:
+            return (methods, *super().notes)
+        slices = slice_note(self.slices, self.slicing, self.correction)
+        return (methods, slices, *super().notes)
 
     @property
     def unit_text(self) -> str:
@@ -258,8 +267,12 @@ def compare_statistics(
     inference: Inference,
     form: str = "karat",
     progress: Progress = silent,
+    slices: Slices | None = None,
 ) -> Comparison:
-    """Return the comparison of all systems with the baseline, from collected statistics."""
+    """Return the comparison of all systems with the baseline, from collected statistics.
+
+    With `slices`, the comparison is repeated within each of them; statistics must hold rows.
+    """
     stats = stats if inference.buckets else keep_paired_segments(stats)
     for (system, m), system_stats in stats.items():
         m.check_resampled(system, system_stats.total)
@@ -293,6 +306,9 @@ def compare_statistics(
         if (margin := margin_of.get(str(m))) is not None:
             within = _margin_verdict((low, high), margin, m.sign, difference.units >= min_units)
             rows[key] = rows[key]._replace(margin=margin, margin_verdict=within)
+    slice_rows: tuple[SliceRow, ...] = ()
+    if slices is not None:
+        slice_rows = compare_slices(stats, slices, test.baseline, inference.units, test.correction)
     metrics = list(dict.fromkeys(m for _, m in stats))
     best_first = sorted(
         stats, key=lambda key: (metrics.index(key[1]), -key[1].sign * scores[key].value)
@@ -308,6 +324,8 @@ def compare_statistics(
         seed=test.seed,
         correction=test.correction,
         form=form,
+        slices=slice_rows,
+        slicing=None if slices is None else slices.name,
     )
 
 

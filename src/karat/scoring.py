@@ -318,8 +318,8 @@ def row_digits(row: Any) -> int:
 
 
 METRIC_NAME = Column("metric", "Metric", help="The metric's name; its full signature is below.")
-METRIC = replace(METRIC_NAME, value=lambda row: str(row.metric))
-SYSTEM = Column("system", "System", help="The name of the system.")
+METRIC: Column = replace(METRIC_NAME, value=lambda row: str(row.metric))
+SYSTEM: Column = Column("system", "System", help="The name of the system.")
 SCORE = number(
     "score",
     "Score",

@@ -190,6 +190,7 @@ def compare_table(
     *,
     baseline: str | None = None,
     units: str | None = None,
+    slices: str | None = None,
     correction: str = ComparisonSettings.correction,
     margin: Limit = None,
     test: str = ComparisonSettings.test,
@@ -212,6 +213,8 @@ def compare_table(
         examples: number of segments to keep where each system differs most from the baseline. The
             table must be one that can be read twice.
     """
+    if slices is not None:
+        raise InputError("slices are not available for tables: leave them out")
     table = as_frame(table) or table
     statistics = measure_table(table, metrics, resampled=True, progress=progress, **how)
     opened = _open_again(table, how)

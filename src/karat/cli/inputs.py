@@ -247,6 +247,12 @@ class InputFiles(NamedTuple):
         return None if self.optional_references else len(self.references) or 1
 
 
+def read_labels(path: str) -> list[str]:
+    """Return the labels of segments in a file, a line each."""
+    lines = Lines(path, as_text=True)
+    return lines.views(0, len(lines)).strings()
+
+
 def system_name(path: str) -> str:
     """Return the name of a file without `.txt`, `.out`, `.hyp` and `.gz`."""
     if path == "-":

@@ -22,6 +22,7 @@ from karat.metrics.differing import differing_words
 from karat.report.charts.models import ChartRow, RowChart, difference_span, histogram
 from karat.report.documents import scores
 from karat.report.documents.scores import SEGMENT_ID
+from karat.report.documents.slices import slice_figures, slice_sentences, slice_tables
 from karat.report.model import (
     MAX_SENTENCES,
     Block,
@@ -141,7 +142,7 @@ def comparison_answer(comparison: Comparison) -> tuple[str, ...]:
             f"where systems do not differ, about one test in {round(1 / SIGNIFICANCE_LEVEL)} "
             "still shows a difference."
         )
-    return tuple(sentences)
+    return (*sentences, *slice_sentences(comparison))
 
 
 def comparison_basis(comparison: Comparison) -> str:
@@ -276,9 +277,9 @@ def comparison_document(comparison: Comparison) -> Document:
         all_columns.append(scores.skipped_column(comparison.skipped, readers="programs"))
     best = scores.best_cells(comparison.rows)
     table = Table("rows", title, all_columns, comparison.rows, group="metric", emphasis=best)
-    blocks: list[Block] = [_difference_charts(comparison, metrics)]
+    blocks: list[Block] = [_difference_charts(comparison, metrics), *slice_figures(comparison)]
     blocks += [_examples(comparison, metrics)] if comparison.examples else []
-    blocks += [*_segment_galleries(comparison, metrics), table]
+    blocks += [*_segment_galleries(comparison, metrics), table, *slice_tables(comparison)]
     segments = scores.segment_signatures(comparison) if comparison.values else {}
     document = Document(
         title,
@@ -446,7 +447,8 @@ def wide_document(wide: WideScores) -> Document:
     cells = list(rows.values())
     table = Table("rows", "Scores", table_columns, cells, emphasis=best, open=True)
     notes = replace(results, values={}).notes  # without notes on wins, which are not shown
-    document = Document("Scores", (table,), "", results.signatures, notes)
+    blocks = (table, *(slice_tables(comparison) if comparison else ()))
+    document = Document("Scores", blocks, "", results.signatures, notes)
     if comparison:
         legend = "Bold: the best of each column."
         if not comparison_tests(comparison).too_few:
