@@ -141,7 +141,7 @@ class Comparison(ScoreResults[CompareRow]):
     slices: tuple[SliceRow, ...] = field(default=(), kw_only=True)
     """Comparisons within slices of the segments; slices where a system is worse come first."""
     slicing: str | None = field(default=None, kw_only=True)
-    """What the slices are: `length`, `document`, a column; None without slices."""
+    """The kind of slices: `length`, `document`, a column; None without slices."""
 
     @property
     def n_tests(self) -> int:

@@ -28,6 +28,8 @@ from karat.text.segments import STRIDE
 
 LENGTH = "length"
 """The name of slices by the length of the first reference."""
+SLICE_NAME = "slice"
+"""The name of slices whose labels are given."""
 BANDS = ("short", "medium", "long")
 MAX_SLICES = 50
 """More slices are most likely ids or documents."""
@@ -67,9 +69,10 @@ class Slices:
         names: dict[str, int] = {}
         codes = [names.setdefault(str(label).strip(), len(names)) for label in labels]
         if len(names) > MAX_SLICES:
+            kind = "slices" if name == SLICE_NAME else f"slices by {quoted(name)}"
             raise InputError(
-                f"slices by {name}: found {len(names):,}, expected at most {MAX_SLICES}; use "
-                f"labels with fewer values, such as domains, or slices by {LENGTH}"
+                f"found {len(names):,} {kind}, expected at most {MAX_SLICES}: use labels with "
+                f"fewer values, such as domains, or slices by {LENGTH}"
             )
         return cls(name, list(names), np.array(codes, np.int32))
 
@@ -87,8 +90,11 @@ class Slices:
         lengths, noun = (words, "word") if has_words else (characters, "character")
         ends = _tercile_ends(lengths)
         if not ends:
-            count = f"{int(lengths[0]):,} {noun}{'s' * (lengths[0] != 1)}"
-            raise InputError(f"slices by {LENGTH}: every first reference has {count}")
+            size = int(lengths[0])
+            count = f"{size:,} {noun}{'s' * (size != 1)}"
+            raise InputError(
+                f"slices by {LENGTH}: every first reference has {count}, so there are no bands"
+            )
         codes = np.searchsorted(np.array(ends), lengths, side="left").astype(np.int32)
         labels = BANDS if len(ends) == 2 else (BANDS[0], BANDS[-1])
         bounds = []
@@ -161,14 +167,14 @@ def plan_slices(inputs: TextInputs, slices: SliceLabels) -> Slices | None:
         if len(labels) != n_segments:
             counts = f"{len(labels):,} labels of slices, and {n_segments:,} segments"
             raise InputError(f"found {counts}: expected one label per segment")
-        return Slices.from_labels("slice", labels)
+        return Slices.from_labels(SLICE_NAME, labels)
     if slices == LENGTH:
         return Slices.by_length(inputs.references)
     documents = next(iter(inputs.systems.values())).documents
     if documents is None or slices != grouping:
-        known = LENGTH if documents is None else f"{LENGTH} and {grouping}"
+        names = LENGTH if documents is None else f"{LENGTH} and {grouping}"
         raise InputError(
-            f"slices by {quoted(slices)}: the inputs know {known}; give labels (--slices FILE with "
+            f"slices by {quoted(slices)}: the inputs know {names}; give labels (--slices FILE with "
             "a line per segment, in Python slices=[...]), or a table with such a column"
         )
     return Slices.from_labels(slices, documents)

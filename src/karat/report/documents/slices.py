@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from karat.comparison import Comparison
-from karat.report.charts.models import ChartRow, RowChart
+from karat.report.charts.models import ChartRow, RowChart, difference_span
 from karat.report.model import (
     MAX_LISTED,
     MAX_SENTENCES,
@@ -126,13 +126,16 @@ def _panels(comparison: Comparison) -> list[RowChart]:
         if row.verdict is not None:
             tests.setdefault((row.system, row.metric), []).append(row)
     several_systems = len({row.system for row in comparison.slices}) > 1
+    shared = [_chart_row(row) for rows in tests.values() for row in rows if row.metric.reads_texts]
+    span = difference_span(shared) if shared else None
     charts = []
     for (system, _), rows in tests.items():
         m = rows[0].metric
         label = f"{metric_label(m)} ↓" if m.sign < 0 else metric_label(m)
         title = f"{label}, {system}" if several_systems else label
         chart_rows = [_chart_row(row) for row in rows]
-        charts.append(RowChart(title, comparison.baseline, chart_rows, "difference"))
+        axis, shared_span = comparison.baseline, span if m.reads_texts else None
+        charts.append(RowChart(title, axis, chart_rows, "difference", span=shared_span))
     return charts
 
 
