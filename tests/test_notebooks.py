@@ -34,7 +34,7 @@ scores = kt.score(frame, candidate=["gpt", "<b>llama"], metrics=["bleu", "chrf"]
 print("after")
 scores
 """,
-    "kt.compare(frame.head(6), candidate=['gpt', '<b>llama'], metrics='chrf', trials=20)",
+    "kt.compare(frame.head(6), candidate=['gpt', '<b>llama'], metrics='chrf')",
     "frame.head(3).karat.segments('chrf', candidate='gpt')",
 )
 

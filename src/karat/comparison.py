@@ -373,8 +373,10 @@ def keep_paired_segments(stats: Mapping[StatsKey, SystemStats]) -> dict[StatsKey
         has_scores = np.logical_and.reduce([m.has_score(rows) for rows in tables.values()])
         for key, table in tables.items():
             rows = m.without_scores(table, ~has_scores)
-            values = m.of_segments().measure(rows)["value"]
-            paired[key] = SystemStats(exact_sums(rows), (rows,), values)
+            scores = stats[key].segment_scores
+            if scores is not None:
+                scores = m.of_segments().measure(rows)["value"]
+            paired[key] = SystemStats(exact_sums(rows), (rows,), scores)
     return paired
 
 

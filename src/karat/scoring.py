@@ -277,7 +277,8 @@ def compute_statistics(
             blocks = tuple(block for part in parts for block in part.row_blocks)
             if keep.buckets:
                 cells = [cell for part in parts for cell in part.bucket_sums]
-                blocks = (join_cells(cells, keep.buckets),) if cells else ()
+                filled = np.unique(np.concatenate([cell.cells for cell in cells]))
+                blocks = (join_cells(cells, keep.buckets)[filled],)
             scores = [part.segment_scores for part in parts if part.segment_scores is not None]
             total = joined_sums([part.total for part in parts])
             stats[system, m] = SystemStats(
@@ -520,15 +521,17 @@ class Inference(NamedTuple):
     """Number of buckets that hold the units; None if units are single."""
     remarks: tuple[str, ...] = ()
     """Notes on the choice of units."""
+    unit_of_rows: str = SEGMENT
+    """The kind of the rows of statistics: segments, or sums of units of this name."""
 
     @property
     def unit(self) -> str:
         """The kind of unit: `segment`, `document`, ..."""
-        return SEGMENT if self.units is None else self.units.name
+        return self.unit_of_rows if self.units is None else self.units.name
 
     def fields(self) -> dict[str, object]:
         """Return the settings of intervals, for signatures."""
-        units = {} if self.units is None else {"unit": self.unit}
+        units = {} if self.unit == SEGMENT else {"unit": self.unit}
         return {"ci": "jackknife", **units, **({"buckets": self.buckets} if self.buckets else {})}
 
 

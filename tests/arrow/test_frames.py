@@ -36,7 +36,7 @@ LONG = {
 }
 SHUFFLED = [7, 0, 3, 9, 1, 8, 5, 2, 6, 4]
 METRICS = ["bleu", "chrf", "ter"]
-QUICK: dict[str, Any] = {"trials": 20, "examples": 2}
+QUICK: dict[str, Any] = {"examples": 2}
 
 
 def dataset(data: dict[str, Any]) -> Any:
@@ -88,9 +88,9 @@ def column(table: Any, name: str) -> list[Any]:
 
 @every_frame
 def test_a_wide_table_is_scored_as_lists_are(make: Callable[[dict[str, Any]], Any]) -> None:
-    expected = kt.score({"gpt": A, "llama": B}, R, METRICS, segments=True, resamples=20)
+    expected = kt.score({"gpt": A, "llama": B}, R, METRICS, segments=True, intervals=True)
     scoring = kt.score(
-        make(WIDE), candidate=["gpt", "llama"], metrics=METRICS, segments=True, resamples=20
+        make(WIDE), candidate=["gpt", "llama"], metrics=METRICS, segments=True, intervals=True
     )
     assert scores(scoring) == scores(expected)
     assert scoring.values.keys() == expected.values.keys()
@@ -112,8 +112,8 @@ def test_a_long_table_in_any_order_is_scored_as_lists_are(
     make: Callable[[dict[str, Any]], Any],
 ) -> None:
     table = make({name: [values[i] for i in SHUFFLED] for name, values in LONG.items()})
-    expected = kt.score({"gpt": A, "llama": B}, R, METRICS, resamples=20)
-    scoring = kt.score(table, metrics=METRICS, by="model", id="segment", resamples=20)
+    expected = kt.score({"gpt": A, "llama": B}, R, METRICS, intervals=True)
+    scoring = kt.score(table, metrics=METRICS, by="model", id="segment", intervals=True)
     assert scores(scoring) == scores(expected)
     compared = kt.compare(table, metrics=METRICS, by="model", id="segment", **QUICK)
     assert compared.rows == kt.compare({"gpt": A, "llama": B}, R, METRICS, **QUICK).rows
@@ -446,12 +446,12 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
     ),
     "a huge id": (
         frame().assign(id=[1 << 70, 1]),
-        {"id": "id", "resamples": 5},
+        {"id": "id", "intervals": True},
         "every row needs a number of at most 64 bits, or a text",
     ),
     "long without ids": (
         frame(),
-        {"by": "model", "resamples": 5},
+        {"by": "model", "intervals": True},
         "intervals and tests on tables need ids",
     ),
 }
@@ -490,10 +490,10 @@ def test_files_of_tables_go_through_the_same_door(tmp_path: Path) -> None:
     pq.write_table(table, tmp_path / "t.parquet")
     with (tmp_path / "t.jsonl").open("w") as file:
         file.writelines(json.dumps(row) + "\n" for row in records(LONG))
-    expected = scores(kt.score(table, metrics=METRICS, by="model", id="segment", resamples=20))
+    expected = scores(kt.score(table, metrics=METRICS, by="model", id="segment", intervals=True))
     for name in ("t.parquet", "t.jsonl"):
         for path in (tmp_path / name, str(tmp_path / name), [tmp_path / name]):
-            scoring = kt.score(path, metrics=METRICS, by="model", id="segment", resamples=20)
+            scoring = kt.score(path, metrics=METRICS, by="model", id="segment", intervals=True)
             assert scores(scoring) == expected
     assert scores(kt.score(tmp_path / "t.jsonl")) == scores(kt.score(table))
     with pytest.raises(kt.InputError, match="no table to join the scores to"):
@@ -518,12 +518,12 @@ def test_an_evaluation_set_in_a_file_is_still_one(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("karat_data")
 def test_a_real_set_as_a_wide_and_as_a_long_frame() -> None:
     systems, references = kt.load_evalset("ted-zhen").texts()
-    expected = scores(kt.score(systems, references, ["chrf"], resamples=10))
+    expected = scores(kt.score(systems, references, ["chrf"], intervals=True))
     wide = pd.DataFrame({**systems, "references": list(references)})
-    scoring = kt.score(wide, candidate=[*systems], metrics="chrf", resamples=10)
+    scoring = kt.score(wide, candidate=[*systems], metrics="chrf", intervals=True)
     assert scores(scoring) == expected
     melted = {"id_vars": ["segment", "references"], "var_name": "system", "value_name": "output"}
     long = pl.from_pandas(wide.rename_axis("segment").reset_index().melt(**melted))
     shuffled = long.sample(fraction=1, shuffle=True, seed=1)
-    scoring = kt.score(shuffled, metrics="chrf", by="system", id="segment", resamples=10)
+    scoring = kt.score(shuffled, metrics="chrf", by="system", id="segment", intervals=True)
     assert sorted(map(str, scores(scoring))) == sorted(map(str, expected))

@@ -68,5 +68,5 @@ def test_every_task_of_the_array_does_its_part(
         "tsv",
     )
     assert output("merge", "parts", "-f", "tsv") == output("score", *arguments)
-    merged = output("merge", "parts", "--compare", "--resamples", "20", "-f", "tsv")
-    assert merged == output("compare", *arguments, "--resamples", "20", "--examples", "0")
+    merged = output("merge", "parts", "--compare", "-f", "tsv")
+    assert merged == output("compare", *arguments, "--examples", "0")

@@ -125,7 +125,15 @@ def test_any_partition_order_threads_and_retry(name: str, table: pa.Table, data:
     assert result_rows(merged_whole.score()) == result_rows(given_texts)
 
 
-@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
+TESTS = {
+    "jackknife": None,
+    "sacrebleu-bootstrap": 20,
+    "sacrebleu-ar": 20,
+}
+"""Tests, and their numbers of trials."""
+
+
+@pytest.mark.parametrize("test", TESTS)
 @given(table=tables(), data=st.data())
 @settings(max_examples=8)
 def test_intervals_and_tests_are_those_of_lists(test: str, table: pa.Table, data: Any) -> None:
@@ -134,7 +142,7 @@ def test_intervals_and_tests_are_those_of_lists(test: str, table: pa.Table, data
     parts = partition(table, order, data.draw(st.lists(st.integers(0, len(table)), max_size=3)))
     rows, count = table.to_pydict(), len(table) // 2
     systems = {"A": rows["candidate"][:count], "B": rows["candidate"][count:]}
-    call_settings: dict[str, Any] = {"test": test, "trials": 20}
+    call_settings: dict[str, Any] = {"test": test, "trials": TESTS[test]}
     expected = kt.compare(systems, rows["reference"][:count], metrics, **call_settings)
     merged_rows = kt.arrow.merge([kt.arrow.stats(part, metrics, **HOW) for part in parts])
     assert result_rows(merged_rows.compare(**call_settings)) == result_rows(expected)

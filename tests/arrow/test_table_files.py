@@ -70,16 +70,16 @@ def numbers(result: Any) -> str:
 def test_files_score_as_lists_do(files: Path, threads: int) -> None:
     scoring = kt.score_table(files, METRICS, **HOW, threads=threads)
     assert numbers(scoring) == numbers(kt.score(SYSTEMS, REFERENCES, METRICS))
-    compared = kt.compare_table(files, METRICS, **HOW, id="segment", trials=50, threads=threads)
-    assert numbers(compared) == numbers(kt.compare(SYSTEMS, REFERENCES, METRICS, trials=50))
+    compared = kt.compare_table(files, METRICS, **HOW, id="segment", threads=threads)
+    assert numbers(compared) == numbers(kt.compare(SYSTEMS, REFERENCES, METRICS))
     pattern = kt.score_table(str(files / "part*.parquet"), METRICS, **HOW)
     assert numbers(pattern) == numbers(scoring)
 
 
 def test_tables_in_memory_score_as_files_do(files: Path) -> None:
-    scoring = kt.score_table(TABLE, METRICS, **HOW, id="segment", resamples=30)
+    scoring = kt.score_table(TABLE, METRICS, **HOW, id="segment", intervals=True)
     assert numbers(scoring) == numbers(
-        kt.score_table(files, METRICS, **HOW, id="segment", resamples=30)
+        kt.score_table(files, METRICS, **HOW, id="segment", intervals=True)
     )
     with pytest.raises(kt.InputError, match="this one is in memory"):
         kt.score_table(TABLE, METRICS, **HOW, shards="x")
@@ -102,28 +102,33 @@ def test_rows_are_kept_up_to_a_number_and_then_are_in_buckets(
     keep_up_to(3 * COUNT - 1)
     for module in (buckets_module, statistics):
         monkeypatch.setattr(module, "BUCKETS", 16)
-    expected_result = kt.score_table(files, METRICS, **HOW, id="segment", resamples=30, buckets=16)
-    assert numbers(kt.score_table(files, METRICS, **HOW, id="segment", resamples=30)) == numbers(
+    expected_result = kt.score_table(
+        files, METRICS, **HOW, id="segment", intervals=True, buckets=16
+    )
+    assert numbers(kt.score_table(files, METRICS, **HOW, id="segment", intervals=True)) == numbers(
         expected_result
     )
     # Where it is not known before: rows are put into buckets as they become too many.
-    assert numbers(kt.score_table(TABLE, METRICS, **HOW, id="segment", resamples=30)) == numbers(
+    assert numbers(kt.score_table(TABLE, METRICS, **HOW, id="segment", intervals=True)) == numbers(
         expected_result
     )
-    assert numbers(kt.score(SYSTEMS, REFERENCES, METRICS, resamples=30)) == numbers(expected_result)
-    never = kt.score_table(files, METRICS, **HOW, id="segment", resamples=30, buckets=0)
+    assert numbers(kt.score(SYSTEMS, REFERENCES, METRICS, intervals=True)) == numbers(
+        expected_result
+    )
+    never = kt.score_table(files, METRICS, **HOW, id="segment", intervals=True, buckets=0)
     assert "buckets" not in never.signature
     keep_up_to(3 * COUNT)
     assert (
-        "buckets" not in kt.score_table(files, METRICS, **HOW, id="segment", resamples=30).signature
+        "buckets"
+        not in kt.score_table(files, METRICS, **HOW, id="segment", intervals=True).signature
     )
 
 
 def test_ids_may_be_texts(files: Path) -> None:
     texts = pa.array([f"doc-{i:03d}" for i in range(COUNT)] * 3)
     table = TABLE.set_column(3, "segment", texts)
-    comparison = kt.compare_table(table, METRICS, **HOW, id="segment", trials=50)
-    assert numbers(comparison) == numbers(kt.compare(SYSTEMS, REFERENCES, METRICS, trials=50))
+    comparison = kt.compare_table(table, METRICS, **HOW, id="segment")
+    assert numbers(comparison) == numbers(kt.compare(SYSTEMS, REFERENCES, METRICS))
 
 
 def test_rows_come_back_with_their_scores(files: Path, tmp_path: Path) -> None:
@@ -186,11 +191,11 @@ def test_shards_add_up(files: Path, tmp_path: Path, more: dict[str, Any]) -> Non
     merged = kt.merge_shards(tmp_path / "shards")
     assert numbers(merged.score()) == numbers(kt.score(SYSTEMS, REFERENCES, METRICS))
     if more:
-        expected = kt.compare_table(files, METRICS, **HOW, **more, trials=50)
-        assert numbers(merged.compare(trials=50)) == numbers(expected)
+        expected = kt.compare_table(files, METRICS, **HOW, **more)
+        assert numbers(merged.compare()) == numbers(expected)
     else:
         with pytest.raises(kt.InputError, match="need ids"):
-            merged.score(10)
+            merged.score(intervals=True)
 
 
 def test_finished_pieces_are_not_done_again(files: Path, tmp_path: Path, monkeypatch: Any) -> None:
@@ -272,7 +277,7 @@ def slow(*given):
 
 TableJob.measure_piece = slow
 kt.score_table(sys.argv[1], ["bleu", "rougeL", "gtm"], candidate="output", by="system",
-               id="segment", resamples=20, shards=sys.argv[2], rows=sys.argv[3], threads=1)
+               id="segment", intervals=True, shards=sys.argv[2], rows=sys.argv[3], threads=1)
 """
 
 
@@ -291,9 +296,9 @@ def test_a_run_that_was_killed_goes_on(files: Path, tmp_path: Path) -> None:
     finished = {path.name: path.stat().st_mtime_ns for path in folder.glob("*.shard")}
     assert 3 <= len(finished) < 9
     assert not out.exists()
-    settings: dict[str, Any] = {**HOW, "id": "segment", "resamples": 20}
+    settings: dict[str, Any] = {**HOW, "id": "segment", "intervals": True}
     scoring = kt.score_table(files, METRICS, **settings, shards=folder, rows=out)
-    assert numbers(scoring) == numbers(kt.score(SYSTEMS, REFERENCES, METRICS, resamples=20))
+    assert numbers(scoring) == numbers(kt.score(SYSTEMS, REFERENCES, METRICS, intervals=True))
     assert {name: (folder / name).stat().st_mtime_ns for name in finished} == finished
     assert pq.read_table(out).num_rows == 3 * COUNT
     assert all(name.endswith(".parquet") or name == "_karat" for name in os.listdir(out))
@@ -325,15 +330,17 @@ def test_files_with_other_kinds_of_ids_are_refused(files: Path) -> None:
     pq.write_table(texts, files / "z.parquet")
     message = r"z.parquet: column 'segment' holds text, and whole numbers in .*part2.parquet"
     with pytest.raises(kt.InputError, match=message):
-        kt.score_table(files, **HOW, id="segment", resamples=5, buckets=4)
+        kt.score_table(files, **HOW, id="segment", intervals=True, buckets=4)
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"resamples": 5}, "intervals and tests on tables need ids"),
-        ({"id": "weight", "resamples": 5}, "column 'weight' holds floats, expected text or whole"),
-        ({"by": None, "id": "segment", "resamples": 5}, "two segments with id '0'"),
+        ({"intervals": True}, "intervals and tests on tables need ids"),
+        (
+            {"id": "weight", "intervals": True},
+            "column 'weight' holds floats, expected text or whole",
+        ),
         (
             {"candidate": "reference", "reference": "output", "by": "segments"},
             "did you mean segment",
@@ -341,8 +348,8 @@ def test_files_with_other_kinds_of_ids_are_refused(files: Path) -> None:
         ({"engine": "flink"}, "engine 'flink': expected one of local"),
         ({"engine": "local:thread=2"}, "has no setting 'thread'; did you mean threads"),
         ({"engine_options": {"threads": "0"}}, "threads=0 is out of range"),
-        ({"buckets": 1, "id": "segment", "resamples": 5}, "expected 2 to"),
-        ({"buckets": 500, "id": "segment", "resamples": 5}, "fewer than the 500 buckets"),
+        ({"buckets": 1, "id": "segment", "intervals": True}, "expected 2 to"),
+        ({"buckets": 500, "id": "segment", "intervals": True}, "fewer than the 500 buckets"),
     ],
 )
 def test_wrong_arguments_are_refused(files: Path, settings: dict[str, Any], message: str) -> None:
@@ -356,10 +363,10 @@ def test_comparisons_need_the_same_ids(files: Path) -> None:
         "systems A and C differ: C has no segment with id 59: a comparison needs every segment"
     )
     with pytest.raises(kt.InputError, match=message):
-        kt.compare_table(less, **HOW, id="segment", trials=5)
+        kt.compare_table(less, **HOW, id="segment")
     other = TABLE.set_column(3, "segment", pa.array([*range(2 * COUNT), *range(5, COUNT + 5)]))
     with pytest.raises(kt.InputError, match="do not have the same ids"):
-        kt.compare_table(other, **HOW, id="segment", trials=5, buckets=8)
+        kt.compare_table(other, **HOW, id="segment", buckets=8)
 
 
 def test_usual_names_of_columns_are_found() -> None:
@@ -389,15 +396,13 @@ def test_the_command_scores_tables(
         ["bleu", name] for name in "ABC"
     ]
     assert output("score", str(files / "*.parquet"), "-r", "reference", *arguments) == plain
-    assert "of 16 buckets" in output(
+    assert "60 segments in 16 buckets" in output(
         "compare",
         data,
         "--id",
         "segment",
         "--buckets",
         "16",
-        "--resamples",
-        "20",
         *arguments[:-1],
         "text",
     )
@@ -406,9 +411,7 @@ def test_the_command_scores_tables(
             "score", data, "--id", "segment", "--shards", "parts", "--shard", f"{k}/2", *arguments
         )
     assert output("merge", "parts", "-f", "tsv") == plain
-    compared = output(
-        "merge", "parts", "--compare", "--baseline", "B", "--resamples", "20", "-f", "tsv"
-    )
+    compared = output("merge", "parts", "--compare", "--baseline", "B", "-f", "tsv")
     direct = (
         "compare",
         data,
@@ -416,8 +419,6 @@ def test_the_command_scores_tables(
         "segment",
         "--baseline",
         "B",
-        "--resamples",
-        "20",
         "--examples",
         "0",
         *arguments,
@@ -463,7 +464,7 @@ def test_bad_tables_are_refused_in_one_line(
 
 
 def test_examples_are_those_of_lists(files: Path) -> None:
-    settings: dict[str, Any] = {"trials": 5, "examples": 2}
+    settings: dict[str, Any] = {"examples": 2}
     expected = kt.compare(SYSTEMS, REFERENCES, METRICS, **settings).examples
     for table in (files, TABLE):
         examples = kt.compare_table(table, METRICS, **HOW, id="segment", **settings).examples
@@ -501,7 +502,7 @@ def test_what_is_neither_a_file_nor_a_table_is_refused(value: Any) -> None:
 def test_ids_above_two_to_the_63rd_are_refused() -> None:
     ids = pa.array([2**63 + i for i in range(3 * COUNT)], pa.uint64())
     with pytest.raises(kt.InputError, match=r"row 1 \(index 0\): column 'segment' is above 2\^63"):
-        kt.score_table(TABLE.set_column(3, "segment", ids), **HOW, id="segment", resamples=5)
+        kt.score_table(TABLE.set_column(3, "segment", ids), **HOW, id="segment", intervals=True)
 
 
 def test_rows_do_not_replace_tables_of_others(files: Path, tmp_path: Path) -> None:
@@ -515,8 +516,8 @@ def test_rows_do_not_replace_tables_of_others(files: Path, tmp_path: Path) -> No
 
 def test_a_run_with_ids_can_be_compared_from_its_shards(files: Path, tmp_path: Path) -> None:
     kt.score_table(files, METRICS, **HOW, id="segment", shards=tmp_path / "s")
-    expected = kt.compare(SYSTEMS, REFERENCES, METRICS, trials=20)
-    assert numbers(kt.merge_shards(tmp_path / "s").compare(trials=20)) == numbers(expected)
+    expected = kt.compare(SYSTEMS, REFERENCES, METRICS)
+    assert numbers(kt.merge_shards(tmp_path / "s").compare()) == numbers(expected)
     done = kt.write_shards(files, METRICS, **HOW, id="segment", shards=tmp_path / "s", shard="1/1")
     assert len(list((tmp_path / "s").iterdir())) == done.rows[0].pieces == 9
 
@@ -606,8 +607,10 @@ def test_files_of_like_names_have_rows_of_their_own(tmp_path: Path) -> None:
 def test_few_segments_of_many_systems_say_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(buckets_module, "MAX_ROWS", 10)
     with pytest.raises(kt.InputError, match=r"fewer than the 4,096 buckets .* \(--buckets 0\)"):
-        kt.score(SYSTEMS, REFERENCES, resamples=5)
-    assert kt.score(SYSTEMS, REFERENCES, resamples=5, buckets=0).buckets is None
+        kt.score(SYSTEMS, REFERENCES, intervals=True)
+    inference = kt.score(SYSTEMS, REFERENCES, intervals=True, buckets=0).inference
+    assert inference is not None
+    assert inference.buckets is None
 
 
 def test_a_file_whose_columns_were_exchanged_is_done_again(tmp_path: Path) -> None:

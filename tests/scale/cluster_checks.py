@@ -91,18 +91,15 @@ def _whole_runs(engine: Engine, folder: Path, place: Path) -> list[object]:
         folder,
         METRICS,
         id="pair",
-        trials=50,
         **options,
         **output_paths,
         progress=lambda *done: progress_calls.append(done),
     )
     assert (1200, 1200, "scoring rows") in progress_calls
-    bucketed = kt.compare_table(folder, "bleu", id="pair", buckets=8, trials=50, **options)
+    bucketed = kt.compare_table(folder, "bleu", id="pair", buckets=8, **options)
     scored = kt.score_table(folder, METRICS, **options)
     rows = pq.read_table(sorted(map(str, (place / "rows").glob("*.parquet"))))
-    again = kt.compare_table(
-        folder, METRICS, id="pair", trials=50, **options, shards=place / "shards"
-    )
+    again = kt.compare_table(folder, METRICS, id="pair", **options, shards=place / "shards")
     results = [compared, bucketed, scored, again]
     assert repr(again.rows) == repr(compared.rows)
     return [*((repr(result.rows), result.signature) for result in results), rows.to_pylist()]

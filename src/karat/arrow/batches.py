@@ -65,6 +65,8 @@ class TableBatch(NamedTuple):
     """For each row that was read, whether it is in the batch; None if all are."""
     skipped: Mapping[str, int] = MappingProxyType({})
     """Number of rows without a text that were left out, by system."""
+    units: Ints | None = None
+    """A hash of the label of each row's unit, if a column has units."""
 
     def row_numbers(self) -> Ints:
         """Return the number of each row in the table, from 0."""
@@ -245,6 +247,7 @@ class BatchReader:
             columns.id is not None,
             rows.present,
             skipped,
+            self._units(rows),
         )
 
     def _without_missing(self, rows: RowRange) -> tuple[RowRange, Mapping[str, int]]:
@@ -314,6 +317,22 @@ class BatchReader:
             numbers = self._integers(rows, column)
         return Ids(_kernel.hash_ids(numbers), numbers)
 
+    def _units(self, rows: RowRange) -> Ints | None:
+        """Return hashes of the labels of units; different integers have different hashes."""
+        column = self._columns.unit
+        if column is None:
+            return None
+        if self.kinds[column] != "text":
+            return _kernel.hash_ids(self._integers(rows, column, _UNIT))
+        hashes = _kernel.hash_views(self._texts(rows, column, _UNIT)[0])
+        empty = np.flatnonzero(hashes == _kernel.hash_views(_kernel.Views.from_strings([""], 0, 1)))
+        if len(empty):
+            row = int(empty[0])
+            if rows.present is not None:
+                row = int(np.flatnonzero(rows.present)[row])
+            raise self._refusal(rows, row, column, "empty", _UNIT)
+        return hashes
+
     def _texts(
         self, rows: RowRange, column: str, expected: str
     ) -> tuple[_kernel.Views, Ints | None]:
@@ -329,13 +348,13 @@ class BatchReader:
             raise self._refusal(rows, row, column, problem, expected)
         return views, starts
 
-    def _integers(self, rows: RowRange, column: str) -> Ints:
+    def _integers(self, rows: RowRange, column: str, expected: str = "a value") -> Ints:
         if rows.present is not None:
-            parts = [self._integers(run, column) for run in rows.runs()]
+            parts = [self._integers(run, column, expected) for run in rows.runs()]
             return np.asarray(np.concatenate([np.zeros(0, np.int64), *parts]))
         numbers, row = rows.batch.integers(self._indices[column], rows.start, rows.stop)
         if row >= 0:
-            raise self._refusal(rows, row, column, "null", "a value")
+            raise self._refusal(rows, row, column, "null", expected)
         if "L" in self._formats[column] and (numbers < 0).any():
             row = int((numbers < 0).argmax())
             raise self._refusal(rows, row, column, "above 2^63", "a smaller number, or a text")
@@ -363,6 +382,7 @@ class BatchReader:
 _CANDIDATE, _REFERENCE = "a text", "at least one reference"
 """Texts that every row needs, for messages."""
 _SYSTEM_NAME = "the name of a system"
+_UNIT = "the label of its unit"
 _NO_TEXT = ("null", "an empty list", "a list that holds null")
 """Problems that count as a missing text."""
 _WINDOW = 64

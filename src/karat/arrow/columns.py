@@ -10,13 +10,14 @@ from karat.arrays import Ints, np
 from karat.errors import InputError, quoted
 from karat.evalset.reading import USUAL_COLUMNS, list_columns, missing_column
 from karat.metrics.base import Metric
+from karat.stats.units import SEGMENT
 from karat.text.references import GroupedReferences, starts_of
 from karat.text.segments import STRIDE, Segments
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Names of the columns by role: candidates, references, systems, ids and scores.
+    """Names of the columns by role: candidates, references, systems, ids, units, scores.
 
     A column of references holds texts or lists of texts; several columns are several references.
     Several columns of candidates are several systems, each named by its column (a wide table).
@@ -30,6 +31,7 @@ class Columns:
     scores: tuple[str, ...] = ()  # columns of given scores
     system: str | None = None  # the system of all rows, if each file is a system
     skip_missing: bool = False  # True to leave out rows without a candidate or a reference
+    unit: str | None = None  # the units of intervals and tests; None: each id is one
 
     def with_scores(self, metrics: Iterable[Metric]) -> Columns:
         """Add the columns of given scores."""
@@ -40,6 +42,15 @@ class Columns:
                 "systems: make it long, with a column of systems (by)"
             )
         return replace(self, scores=columns)
+
+    def with_units(self, units: str | None, existing: Sequence[str] = ()) -> Columns:
+        """Add the column of units, unless each segment is one; `existing` are all columns."""
+        if units in (None, self.id) or (units == SEGMENT and units not in existing):
+            return self
+        if units in (*self.candidate, *self.reference):
+            reason = "a text cannot be the label of a unit"
+            raise InputError(f"column {quoted(units)} is named as text and as unit: {reason}")
+        return replace(self, unit=units)
 
     @classmethod
     def from_names(
@@ -91,7 +102,8 @@ class Columns:
     @property
     def names(self) -> list[str]:
         """All columns, without duplicates."""
-        columns = (*self.candidate, *self.reference, self.by, self.id, *self.scores)
+        keys = (self.by, self.id, self.unit)
+        columns = (*self.candidate, *self.reference, *keys, *self.scores)
         return list(dict.fromkeys(name for name in columns if name is not None))
 
     def column_indices(self, name: str, columns: Sequence[str]) -> dict[str, int]:

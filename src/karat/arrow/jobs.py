@@ -176,6 +176,8 @@ class TableJob:
             needs_rows=self.single_rows,
             source=source,
             skipped={} if self.columns.skip_missing else None,
+            unit=self.columns.unit,
+            id_column=self.columns.id or "id",
         )
 
     def measure(

@@ -34,12 +34,14 @@ class SegmentRows(NamedTuple):
     ids: NDArray[Any] | None  # whole numbers, or texts (objects)
     references: Ints  # the number of references of each segment
     tables: list[NDArray[Any]]
+    units: Ints | None = None  # a hash of the label of each row's unit, if units are not ids
 
     def take(self, indices: NDArray[np.intp]) -> SegmentRows:
         """Return the rows at these indices."""
         ids = None if self.ids is None else self.ids[indices]
         tables = [table[indices] for table in self.tables]
-        return SegmentRows(self.codes[indices], ids, self.references[indices], tables)
+        units = None if self.units is None else self.units[indices]
+        return SegmentRows(self.codes[indices], ids, self.references[indices], tables, units)
 
     def hashes(self) -> Ints:
         """Return the hashes of the ids."""
@@ -62,7 +64,8 @@ class Part(NamedTuple):
     systems: list[str]
     cells: Ints  # cells that have rows: system x buckets + bucket
     counts: Ints
-    """For each cell its number of segments, and a sum of their ids' hashes (the upper 32 bits)."""
+    """For each cell its number of segments, and a sum of hashes of their ids and units (upper 32
+    bits)."""
     sums: list[Ints]  # for each metric the exact sums of its rows, by cell
     segment_rows: SegmentRows | None = None
     row_codes: NDArray[np.int32] | None = None
@@ -86,14 +89,18 @@ class Part(NamedTuple):
     ) -> Part:
         """Sum rows; `hashes` are the hashes of their ids, if they have any.
 
-        With hashes of references, systems whose references differ have different sums of hashes.
+        Buckets hold whole units. Systems whose units differ have different sums of hashes, and with
+        hashes of references systems whose references differ, too.
         """
         codes, count = segment_rows.codes, len(segment_rows.codes)
         id_hashes = np.zeros(count, np.int64) if hashes is None else hashes
-        cells = codes if buckets is None else codes * buckets + bucket_of(id_hashes, buckets)
+        unit_hashes = id_hashes if segment_rows.units is None else segment_rows.units
+        cells = codes if buckets is None else codes * buckets + bucket_of(unit_hashes, buckets)
         used, groups = np.unique(cells, return_inverse=True)
         cell_of_row = groups.astype(np.int32)
         pair_hashes = id_hashes if reference_hashes is None else id_hashes ^ reference_hashes
+        if segment_rows.units is not None:
+            pair_hashes = _kernel.hash_ids(pair_hashes ^ _kernel.hash_ids(unit_hashes))
         checks = (pair_hashes.view(np.uint64) >> np.uint64(32)).astype(np.int64)
         ones_and_checks = np.stack([np.ones_like(checks), checks], axis=1)
         counts = grouped_sums(ones_and_checks, cell_of_row, len(used))
@@ -160,18 +167,21 @@ class TableMeasure:
         """Return the statistics of a batch, one column of candidates after the other."""
         n_columns = len(batch.candidates)
         tables = _count_batch(batch, counting)
-        hashes = ids = paired_by = None
+        hashes = ids = paired_by = units = None
         if batch.ids is not None:
             hashes, paired_by = np.tile(batch.ids.hashes, n_columns), batch.ids.references
             if self.keep_rows:
                 values = batch.ids.listed()
                 kind = object if isinstance(values, list) else np.int64
                 ids = np.tile(np.array(values, kind), n_columns)
+        if batch.units is not None:
+            units = np.tile(batch.units, n_columns)
         segment_rows = SegmentRows(
             np.concatenate([batch.codes + column for column in range(n_columns)]),
             ids,
             np.tile(batch.references.counts(), n_columns),
             [np.concatenate(blocks) for blocks in zip(*tables, strict=True)],
+            units,
         )
         scores = [
             m.of_segments().measure(table)["value"]

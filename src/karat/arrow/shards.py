@@ -26,6 +26,7 @@ from karat.errors import InputError, quoted
 from karat.metrics.names import metric
 from karat.progress import Stop
 from karat.stats.buckets import MAX_ROWS
+from karat.stats.units import SEGMENT
 from karat.storage.output import FilePath, check_local
 from karat.storage.schema import check_fields, integer, list_of, mapping_of, nullable, record, text
 from karat.storage.store import ModelStore, damaged, read_store, write_store
@@ -50,6 +51,8 @@ ABOUT = record(
         "kinds": mapping_of(text),
     },
     skipped=mapping_of(integer(0)),
+    unit=nullable(text),
+    id_column=text,
 )
 
 
@@ -116,8 +119,10 @@ def shard_folder(path: FilePath | None) -> Iterator[str | None]:
 
 def job_digest(job: TableJob, pieces: Sequence[TablePiece]) -> str:
     """Return a digest of the job and its pieces, without the folder of rows."""
-    plain_job = replace(job, rows=None, single_rows=False)
-    facts = [asdict(plain_job), [piece.facts() for piece in pieces]]
+    job_facts = asdict(replace(job, rows=None, single_rows=False))
+    if job.columns.unit is None:  # as before units existed
+        del job_facts["columns"]["unit"]
+    facts = [job_facts, [piece.facts() for piece in pieces]]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -156,6 +161,8 @@ def write_shard(path: str, statistics: TableStatistics, about: dict[str, object]
         "systems": list(statistics.sums_by_system),
         "text_ids": text_ids,
         "kinds": statistics.kinds,
+        "unit": statistics.unit,
+        "id_column": statistics.id_column,
         **({} if statistics.skipped is None else {"skipped": statistics.skipped}),
     }
     write_store(path, KIND, VERSION, description, arrays)
@@ -172,6 +179,9 @@ def _row_arrays(row_blocks: Sequence[SegmentRows]) -> dict[str, NDArray[Any]]:
         arrays["id_ends"] = np.cumsum([len(id) for id in encoded], dtype=np.int64)
     else:
         arrays["ids"] = np.concatenate([np.zeros(0, np.int64), *id_blocks])
+    unit_blocks = [rows.units for rows in row_blocks if rows.units is not None]
+    if unit_blocks:
+        arrays["units"] = np.concatenate(unit_blocks)
     return arrays
 
 
@@ -185,6 +195,8 @@ class Shard:
     pieces: int
     digest: str
     statistics: TableStatistics
+    has_units: bool
+    """False if an older version wrote it, which did not know units."""
 
 
 def read_shard(path: str) -> Shard:
@@ -213,10 +225,12 @@ def read_shard(path: str) -> Shard:
         kinds=about["kinds"],
         source=about["file"],
         skipped=about.get("skipped"),
+        unit=about.get("unit"),
+        id_column=about.get("id_column", "id"),
     )
     _check_shapes(path, statistics)
     facts = (about["job"], about["piece"], about["pieces"], about["digest"])
-    return Shard(path, *facts, statistics)
+    return Shard(path, *facts, statistics, "unit" in about)
 
 
 def _read_system(store: ModelStore, at: int, metrics: int, text_ids: bool) -> SystemSums:
@@ -234,9 +248,8 @@ def _read_system(store: ModelStore, at: int, metrics: int, text_ids: bool) -> Sy
         ids = np.array([data[a:b].decode() for a, b in pairwise(ends)], object)
     tables = [arrays[f"rows.{m}"] for m in range(metrics)]
     codes = np.zeros(len(arrays["references"]), np.int32)
-    return SystemSums(
-        arrays["counted"], sums, [SegmentRows(codes, ids, arrays["references"], tables)]
-    )
+    rows = SegmentRows(codes, ids, arrays["references"], tables, arrays.get("units"))
+    return SystemSums(arrays["counted"], sums, [rows])
 
 
 def _check_shapes(path: str, statistics: TableStatistics) -> None:
@@ -253,6 +266,9 @@ def _check_shapes(path: str, statistics: TableStatistics) -> None:
         for segment_rows in system_sums.row_blocks:
             rows = len(segment_rows.references)
             good &= segment_rows.ids is None or len(segment_rows.ids) == rows
+            good &= (segment_rows.units is None) == (statistics.unit is None)
+            good &= segment_rows.units is None or segment_rows.units.shape == (rows,)
+            good &= segment_rows.units is None or segment_rows.units.dtype == np.int64
             good &= all(
                 t.shape == (rows, w) for t, w in zip(segment_rows.tables, widths, strict=True)
             )
@@ -263,18 +279,21 @@ def _check_shapes(path: str, statistics: TableStatistics) -> None:
 # ------------------------------------------------------------------------------------- merging
 
 
-def merge_shards(paths: FilePath | Sequence[FilePath]) -> TableStatistics:
+def merge_shards(paths: FilePath | Sequence[FilePath], units: str | None = None) -> TableStatistics:
     """Merge the shards of a job.
 
     Args:
         paths: files, or folders of them; every piece once, and none missing.
+        units: units of intervals and tests, which the shards must know: the column that was named
+            when they were written (the default), or `segment`.
     """
     files = shard_files([paths] if isinstance(paths, str | os.PathLike) else paths)
     if not files:
         raise InputError("no shard was given: name files or folders written by --shards")
     first = read_shard(files[0])
-    total, path_of_piece = first.statistics, {first.piece: first.path}
+    total, path_of_piece, has_units = first.statistics, {first.piece: first.path}, first.has_units
     total.max_rows = MAX_ROWS
+    total.unit = _merged_unit(first, units)
     for path in files[1:]:
         shard = read_shard(path)
         if (shard.job, shard.pieces) != (first.job, first.pieces):
@@ -287,6 +306,7 @@ def merge_shards(paths: FilePath | Sequence[FilePath]) -> TableStatistics:
             both = f"{path_of_piece[shard.piece]} and {path} are both of piece {shard.piece:,}"
             raise InputError(f"{both}: its rows would count twice; leave one out")
         path_of_piece[shard.piece] = path
+        has_units &= shard.has_units
         total += shard.statistics
     missing = [at for at in range(1, first.pieces + 1) if at not in path_of_piece]
     if missing:
@@ -295,7 +315,29 @@ def merge_shards(paths: FilePath | Sequence[FilePath]) -> TableStatistics:
         raise InputError(
             f"{problem}: run the command that made the others again; it does only these"
         )
+    if not has_units:
+        total.remarks = (*total.remarks, _NO_UNITS)
     return total
+
+
+_NO_UNITS = "An older version wrote these shards, without units: each id is a unit."
+
+
+def _merged_unit(shard: Shard, units: str | None) -> str | None:
+    """Return the column of units; raise if shards do not know the requested ones."""
+    unit, ids = shard.statistics.unit, shard.statistics.id_column
+    if units is None or units == unit:
+        return unit
+    if units in (SEGMENT, ids) and (unit is None or not shard.statistics.buckets):
+        return None
+    if units in (SEGMENT, ids):
+        problem = f"their segments were added by unit (column {quoted(unit)})"
+    elif shard.has_units:
+        problem = f"they were written with {f'--unit {unit}' if unit else 'segments as units'}"
+    else:
+        problem = "an older version wrote them, without units"
+    advice = f"write them again with --unit {units}"
+    raise InputError(f"{shard.path}: units {quoted(units)} are unknown: {problem}; {advice}")
 
 
 def shard_files(paths: Sequence[FilePath]) -> list[str]:

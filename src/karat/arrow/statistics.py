@@ -5,9 +5,9 @@ The order of parts does not matter: the sum is the same, bit by bit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from karat.arithmetic import joined_sums
 from karat.arrays import Ints, NDArray, np
@@ -17,9 +17,10 @@ from karat.errors import InputError, quoted, short
 from karat.metrics.base import Metric, check_form
 from karat.metrics.limits import Limit
 from karat.progress import Progress, silent
-from karat.score_settings import ComparisonSettings
+from karat.score_settings import JACKKNIFE, ComparisonSettings
 from karat.scoring import Inference, Scoring, SystemStats, score_statistics
 from karat.stats.buckets import BUCKETS, MAX_ROWS, CellSums, add_cells, check_filled
+from karat.stats.units import SEGMENT, Units, group_rows
 
 MAX_SYSTEMS = 10_000
 """Systems of one table; more are most likely ids."""
@@ -34,7 +35,8 @@ class SystemSums:
     """Sums of one system: of each bucket, or of all its rows."""
 
     counts: Ints
-    """For each bucket its number of segments, and the sum of hashes by which ids are compared."""
+    """For each bucket its number of segments, and the sum of hashes by which ids and units are
+    compared."""
     sums: list[Ints]
     row_blocks: list[SegmentRows] = field(default_factory=list)
 
@@ -42,6 +44,40 @@ class SystemSums:
     def n_segments(self) -> int:
         """The number of segments in all buckets."""
         return int(self.counts[:, 0].sum())
+
+
+class IdRows(NamedTuple):
+    """Statistics of a system by id: the rows of each id are added."""
+
+    ids: NDArray[Any]  # distinct, in ascending order
+    n_rows: Ints  # the number of rows of each id
+    tables: list[NDArray[Any]]
+    units: Ints | None  # a hash of the label of each id's unit, if units are not ids
+
+    @property
+    def are_segments(self) -> bool:
+        """Whether each id has one row."""
+        return int(self.n_rows.max()) == 1
+
+    def named_units(self, name: str) -> Units | None:
+        """Return the unit of each id; None if each segment is a unit."""
+        if self.units is not None:
+            return Units.from_hashes(name, self.units)
+        if self.are_segments:
+            return None
+        labels = list(map(str, self.ids.tolist()))
+        return Units(name, labels, np.arange(len(labels), dtype=np.int32))
+
+    def unit_sums(self) -> list[NDArray[Any]]:
+        """Return the sums of the rows of each unit."""
+        if self.units is None:
+            return self.tables
+        units = Units.from_hashes("unit", self.units)
+        return [units.sums(table) for table in self.tables]
+
+
+RowsByName = Mapping[str, IdRows]
+"""The rows of each system by id; none if they were put into buckets."""
 
 
 @dataclass(eq=False, repr=False)
@@ -70,6 +106,9 @@ class TableStatistics:
     """Rows without a text that were left out, by system; None if such rows are rejected."""
     remarks: tuple[str, ...] = ()
     """Notes on how the statistics were made."""
+    unit: str | None = None
+    """The column with the units of intervals and tests; None: each id is a unit."""
+    id_column: str = "id"
 
     def __repr__(self) -> str:
         metrics = ", ".join(map(str, self.metrics))
@@ -184,22 +223,55 @@ class TableStatistics:
     def sorted_rows(self, name: str) -> SegmentRows:
         """Return the rows of a system as one table per metric, in the order of their ids, if any.
 
-        Ids must be unique.
+        Rows of one id are in the order in which they were measured.
         """
         blocks = self.sums_by_system[name].row_blocks
         codes, references = (np.concatenate([block[at] for block in blocks]) for at in (0, 2))
         tables = zip(*(block.tables for block in blocks), strict=True)
-        rows = SegmentRows(codes, None, references, [np.concatenate(parts) for parts in tables])
+        units = [block.units for block in blocks if block.units is not None]
+        rows = SegmentRows(
+            codes,
+            None,
+            references,
+            [np.concatenate(parts) for parts in tables],
+            np.concatenate(units) if self.unit is not None and units else None,
+        )
         if not self.has_ids:
             return rows
         ids = self.ids(name)
-        order = np.argsort(ids, kind="stable")
-        repeats = np.flatnonzero(ids[order][1:] == ids[order][:-1])
-        if len(repeats):
-            problem = f"two segments with id {quoted(str(ids[order[repeats[0]]]))}"
-            advice = "ids must be different (name systems with --by COLUMN, in Python by=)"
-            raise InputError(f"system {name} has {problem}: {advice}")
-        return rows._replace(ids=ids).take(order)
+        return rows._replace(ids=ids).take(np.argsort(ids, kind="stable"))
+
+    def rows_by_id(self, name: str) -> IdRows:
+        """Return the rows of a system, added by id."""
+        if not self.sums_by_system[name].row_blocks:
+            raise InputError(NO_IDS)
+        _, ids, _, tables, units = self.sorted_rows(name)
+        if ids is None:
+            raise InputError(NO_IDS)
+        is_first = np.append(True, ids[1:] != ids[:-1])
+        starts = np.flatnonzero(is_first)
+        if len(starts) == len(ids):
+            return IdRows(ids, np.broadcast_to(np.int64(1), len(ids)), tables, units)
+        codes = (np.cumsum(is_first) - 1).astype(np.int32)
+        if units is not None:
+            self._check_unit_of_ids(name, ids, codes, units != units[starts][codes])
+            units = units[starts]
+        n_rows = np.diff(np.append(starts, len(ids)))
+        sums = [group_rows(table, codes, len(starts)) for table in tables]
+        return IdRows(ids[starts], n_rows, sums, units)
+
+    def _check_unit_of_ids(
+        self, name: str, ids: NDArray[Any], codes: NDArray[np.int32], differs: NDArray[np.bool_]
+    ) -> None:
+        """Reject rows of one id in several units."""
+        if differs.any():
+            n_bad, total = len(np.unique(codes[differs])), int(codes[-1]) + 1
+            example = quoted(str(ids[differs.argmax()]))
+            problem = f"{n_bad:,} of {total:,} ids are in several units, such as id {example}"
+            advice = "the rows of an id must be of one unit; make ids that are different, or leave"
+            raise InputError(
+                f"system {name}, column {quoted(self.unit)}: {problem}: {advice} out the units"
+            )
 
     def ids(self, name: str) -> NDArray[Any]:
         """Return the ids of a system's rows, in the order in which they were measured."""
@@ -222,8 +294,8 @@ class TableStatistics:
         """
         if not self.skipped or self.buckets or not self.has_ids:
             return self
-        ids = [self.ids(name).tolist() for name in self.names()]
-        common = set.intersection(*map(set, ids))
+        ids = [set(self.ids(name).tolist()) for name in self.names()]
+        common = set.intersection(*ids)
         if all(len(system_ids) == len(common) for system_ids in ids):
             return self
         if not common:
@@ -246,68 +318,93 @@ class TableStatistics:
             for m, sums in zip(self.metrics, system_sums.sums, strict=True):
                 m.check_used(name, joined_sums(list(sums)))
 
-    def check_paired(self) -> None:
-        """Require the same ids from all systems."""
+    def check_paired(self, rows: RowsByName) -> None:
+        """Require the same ids, in the same units, from all systems."""
         first, *other_names = self.names()
         for other in other_names:
-            problem = self._pair_problem(first, other)
+            problem = self._pair_problem(first, other, rows)
             if problem:
                 advice = "a comparison needs every segment from every system"
                 if self.buckets and any((self.skipped or {}).values()):
                     advice += "; to leave out segments with skipped rows, add --buckets 0"
+                elif self.buckets and self.systems[first] != self.systems[other]:
+                    advice += "; for unequal numbers of answers to the same ids, add --buckets 0"
                 raise InputError(f"systems {problem}: {advice}")
+            self._check_same_units(first, other, rows)
 
-    def _pair_problem(self, first: str, second: str) -> str:
+    def _pair_problem(self, first: str, second: str, rows: RowsByName) -> str:
         """Describe how the ids of two systems differ; "" if they do not."""
         if self.buckets:
             counts = [self.sums_by_system[name].counts for name in (first, second)]
+            expected = "the same ids"
+            if self.unit is not None:
+                expected += f" in the same units (column {quoted(self.unit)})"
             is_same = bool((counts[0] == counts[1]).all())
-            return "" if is_same else f"{first} and {second} do not have the same ids"
-        ids = {name: set(self.ids(name).tolist()) for name in (first, second)}
+            return "" if is_same else f"{first} and {second} do not have {expected}"
+        if np.array_equal(rows[first].ids, rows[second].ids):
+            return ""
+        ids = {name: set(rows[name].ids.tolist()) for name in (first, second)}
         for has, lacks in ((first, second), (second, first)):
             if missing := ids[has] - ids[lacks]:
                 no_segment = f"{lacks} has no segment with id {quoted(min(missing))}"
                 return f"{has} and {lacks} differ: {no_segment}"
         return ""
 
-    def _check_claims(self, inference: Inference | None, fields: dict[str, object]) -> None:
-        """Require the data of units, and signatures that claim nothing else."""
+    def _check_same_units(self, first: str, second: str, rows: RowsByName) -> None:
+        """Require the same unit of each id from two systems with the same ids."""
+        if self.buckets or self.unit is None:
+            return
+        differs = rows[first].units != rows[second].units
+        if np.any(differs):
+            example = quoted(str(rows[first].ids[np.argmax(differs)]))
+            count = f"{np.count_nonzero(differs):,} of {len(rows[first].ids):,} ids"
+            raise InputError(
+                f"systems {first} and {second} differ in the units (column {quoted(self.unit)}) of "
+                f"{count}, such as id {example}: an id must have the same unit in every system"
+            )
+
+    def _check_claims(self, fields: dict[str, object]) -> None:
+        """Require signatures that claim nothing else."""
         for m in self.metrics:
             m.check_claims(self.n_references, fields)
-        has_rows = all(sums.row_blocks for sums in self.sums_by_system.values())
-        if inference is not None and not (inference.buckets or has_rows):
-            raise InputError(NO_IDS)
 
     # ---------------------------------------------------------------------------------- results
 
-    def system_stats(
-        self, *, resampled: bool, segment_scores: bool = False
-    ) -> dict[tuple[str, Metric], SystemStats]:
-        """Return the statistics of every system under every metric, as those of texts.
-
-        With `resampled`, include rows in the order of their ids, or sums of buckets; with
-        `segment_scores`, the scores of segments whose rows are kept.
-        """
+    def _rows_by_name(self) -> RowsByName:
+        """Return the rows of each system by id; none if they were put into buckets."""
         if not self.sums_by_system:
             raise InputError("no segments: there is nothing to score")
+        return {} if self.buckets else {name: self.rows_by_id(name) for name in self.names()}
+
+    def _inference(self, rows: RowsByName) -> Inference:
+        """Return the units of intervals and tests: a column, ids that repeat, or segments."""
+        ids_repeat = not all(system_rows.are_segments for system_rows in rows.values())
+        name = self.unit or (self.id_column if ids_repeat else SEGMENT)
+        return Inference(buckets=self.buckets, unit_of_rows=name)
+
+    def _system_stats(
+        self, name: str, tables: Sequence[NDArray[Any]], segments: IdRows | None = None
+    ) -> dict[tuple[str, Metric], SystemStats]:
+        """Return the statistics of a system under every metric, as those of texts.
+
+        `tables` have a row for each unit or segment, `segments` those for segment scores.
+        """
         stats = {}
-        for name in self.names():
-            system_sums = self.sums_by_system[name]
-            rows: list[NDArray[Any]] = []
-            if resampled and self.buckets:
-                check_filled(system_sums.n_segments, self.buckets, name)
-                rows = [*system_sums.sums]
-            elif resampled:
-                if not self.has_ids:
-                    raise InputError(NO_IDS)
-                rows = self.sorted_rows(name).tables
-            for at, m in enumerate(self.metrics):
-                total = joined_sums(list(system_sums.sums[at]))  # of all buckets
-                scores = None
-                if rows and segment_scores and not self.buckets:
-                    scores = m.of_segments().measure(rows[at])["value"]
-                stats[name, m] = SystemStats(total, (rows[at],) if rows else (), scores)
+        for at, m in enumerate(self.metrics):
+            total = joined_sums(list(self.sums_by_system[name].sums[at]))  # of all buckets
+            scores = None
+            if segments is not None and segments.are_segments:
+                scores = m.of_segments().measure(segments.tables[at])["value"]
+            stats[name, m] = SystemStats(total, tuple(tables[at : at + 1]), scores)
         return stats
+
+    def _bucket_sums(self, name: str) -> list[NDArray[Any]]:
+        """Return the sums of a system's buckets, without empty ones."""
+        system_sums, buckets = self.sums_by_system[name], self.buckets or 1
+        if self.unit is None:
+            check_filled(system_sums.n_segments, buckets, name)
+        filled = np.flatnonzero(system_sums.counts[:, 0])
+        return [sums[filled] for sums in system_sums.sums]
 
     def score(
         self,
@@ -318,14 +415,24 @@ class TableStatistics:
     ) -> Scoring:
         """Return the scores of all systems, with 95% intervals if `intervals` is true.
 
-        With `segments` the score of each segment is kept, in the order of ids.
+        With `segments` the score of each segment is kept, in the order of ids, if each segment has
+        its own id.
         """
         check_form(signature)
-        inference = Inference(buckets=self.buckets) if intervals else None
-        self._check_claims(inference, {} if inference is None else inference.fields())
-        stats = self.system_stats(resampled=intervals or segments, segment_scores=segments)
+        rows = self._rows_by_name() if intervals or segments else {}
+        inference = self._inference(rows) if intervals else None
+        self._check_claims({} if inference is None else inference.fields())
+        stats: dict[tuple[str, Metric], SystemStats] = {}
+        for name in self.names():
+            tables: list[NDArray[Any]] = []
+            if intervals:
+                tables = self._bucket_sums(name) if self.buckets else rows[name].unit_sums()
+            stats |= self._system_stats(name, tables, rows.get(name) if segments else None)
+        if not stats:
+            raise InputError("no segments: there is nothing to score")
         scoring = score_statistics(stats, self.n_references, inference, signature)
-        remarks = (*self.remarks, *self._skipping_notes())
+        left_out = "The scores of single answers are" if segments else ""
+        remarks = (*self.remarks, *self._repeats_notes(rows, left_out), *self._skipping_notes())
         return replace(scoring, remarks=remarks, skipped=self.skipped)
 
     def compare(
@@ -346,20 +453,45 @@ class TableStatistics:
         planned = BaselineTest.plan(
             baseline, paired.names(), test, trials, seed, correction, margin
         )
-        inference = Inference(buckets=paired.buckets)
-        self._check_claims(inference, planned.fields(inference))
-        paired.check_paired()
-        stats = paired.system_stats(resampled=True, segment_scores=True)
+        rows = paired._rows_by_name()
+        inference = paired._inference(rows)
+        self._check_claims(planned.fields(inference))
+        paired.check_paired(rows)
+        repeats_notes = self._repeats_notes(rows, "Wins, losses and examples are")
+        if repeats_notes and test != JACKKNIFE:
+            problem = f"it draws single segments, and ids repeat ({repeats_notes[0]})"
+            raise InputError(f"test {test}: {problem}: use the test {JACKKNIFE}")
+        if rows:
+            inference = inference._replace(units=rows[planned.baseline].named_units(inference.unit))
+        stats: dict[tuple[str, Metric], SystemStats] = {}
+        for name in paired.names():
+            tables = rows[name].tables if rows else paired._bucket_sums(name)
+            are_single = bool(rows) and not repeats_notes
+            stats |= paired._system_stats(name, tables, rows[name] if are_single else None)
         comparison = compare_statistics(
             stats, paired.n_references, planned, inference, signature, progress
         )
         n_segments = paired.systems[planned.baseline]
-        remarks = (*self.remarks, *self._skipping_notes())
+        remarks = (*self.remarks, *repeats_notes, *self._skipping_notes())
         if paired is not self:
-            number = "1 segment" if n_segments == 1 else f"{n_segments:,} segments"
+            n_ids = len(rows[planned.baseline].ids)
+            kind = "id" if repeats_notes else "segment"
+            number = f"1 {kind}" if n_ids == 1 else f"{n_ids:,} {kind}s"
             note = f"Systems are compared on {number}: those with a text from every system."
             remarks = (*remarks, note)
         return replace(comparison, remarks=remarks, skipped=self.skipped, segments=n_segments)
+
+    def _repeats_notes(self, rows: RowsByName, left_out: str) -> tuple[str, ...]:
+        """Return notes on ids with several rows; `left_out` begins the one on missing results."""
+        if all(system_rows.are_segments for system_rows in rows.values()):
+            return ()
+        answers = _range_text([int(r.n_rows.sum()) for r in rows.values()], "answer")
+        ids = _range_text([len(r.ids) for r in rows.values()], "id")
+        numbers = [int(end) for r in rows.values() for end in (r.n_rows.min(), r.n_rows.max())]
+        ends = "" if min(numbers) == max(numbers) else f" ({min(numbers)} to {max(numbers)} each)"
+        by = self._inference(rows).unit
+        notes = (f"{answers} to {ids}{ends}: intervals by {by}.",)
+        return (*notes, f"{left_out} left out: they need one answer per id.") if left_out else notes
 
     def _skipping_notes(self) -> tuple[str, ...]:
         """Return notes on rows that were left out because a text is missing."""
@@ -382,6 +514,13 @@ class TableStatistics:
         from karat.arrow.tables import sums_table
 
         return sums_table(self).__arrow_c_array__()
+
+
+def _range_text(numbers: Sequence[int], noun: str) -> str:
+    """Return the smallest and the largest number in words."""
+    low, high = min(numbers), max(numbers)
+    count = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    return f"{count} {noun}" if high == 1 else f"{count} {noun}s"
 
 
 def join_metrics(parts: Sequence[TableStatistics]) -> TableStatistics:
@@ -408,7 +547,7 @@ def join_metrics(parts: Sequence[TableStatistics]) -> TableStatistics:
 def _check_same_rows(first: TableStatistics, other: TableStatistics) -> None:
     """Reject metrics that were not measured on the same rows."""
     is_same = first.sums_by_system.keys() == other.sums_by_system.keys()
-    is_same = is_same and first.buckets == other.buckets
+    is_same = is_same and (first.buckets, first.unit) == (other.buckets, other.unit)
     is_same = is_same and bool(first.row_blocks) == bool(other.row_blocks)
     for system in first.sums_by_system if is_same else ():
         first_sums, other_sums = first.sums_by_system[system], other.sums_by_system[system]

@@ -103,7 +103,11 @@ class OpenTable(NamedTuple):
 
 
 def open_table(
-    table: Any, names: ColumnNames, metrics: Sequence[Metric] = (), skip_missing: bool = False
+    table: Any,
+    names: ColumnNames,
+    metrics: Sequence[Metric] = (),
+    skip_missing: bool = False,
+    units: str | None = None,
 ) -> OpenTable:
     """Open a table; columns that are not named are detected by usual names.
 
@@ -127,7 +131,7 @@ def open_table(
     numbered = columns.id is None and columns.by is None
     numbered = numbered and all(len(system.files) == 1 for system in tables)
     columns = replace(columns, rows_are_segments=numbered, skip_missing=skip_missing)
-    columns = columns.with_scores(metrics)
+    columns = columns.with_scores(metrics).with_units(units, existing)
     if frame is not None:
         columns.column_indices(TABLE, existing)
     return OpenTable(frame, tables, columns)
@@ -153,8 +157,9 @@ def score_table(
             is one table.
         metrics: metrics, or their names.
         intervals: add 95% intervals.
-        units: column of the units of intervals; by default ids, or rows.
-        segments: keep the scores of all rows, for `worst`, `best` and `join()`. Files need `id`.
+        units: column with the units of intervals; by default, each id is a unit.
+        segments: keep the scores of all rows, for `worst`, `best` and `join()`. Files need `id`,
+            with different ids.
         progress: function that is called with the progress.
         signature: `karat` or `sacrebleu`.
         how: columns and other arguments of `measure_table`.
@@ -164,6 +169,7 @@ def score_table(
     scores = RowScores() if segments and in_memory else None
     by_ids = segments and not in_memory
     keep: dict[str, Any] = {"resampled": intervals or by_ids, "single_rows": by_ids}
+    how["units"] = units if intervals or how.get("shards") else None
     statistics = measure_table(table, metrics, **keep, scores=scores, progress=progress, **how)
     scoring = statistics.score(intervals=intervals, segments=by_ids, signature=signature)
     if not segments:
@@ -171,6 +177,8 @@ def score_table(
     opened = _open_again(table, how)
     if scores is not None:
         return scores.add_to(scoring, opened)
+    if not scoring.values:  # ids repeat
+        return scoring
     has_ids = opened.columns.id is not None
     ids = {name: statistics.sorted_ids(name) for name in statistics.names()}
     labels = {name: [str(id if has_ids else id + 1) for id in ids[name]] for name in ids}
@@ -216,7 +224,9 @@ def compare_table(
     if slices is not None:
         raise InputError("slices are not available for tables: leave them out")
     table = as_frame(table) or table
-    statistics = measure_table(table, metrics, resampled=True, progress=progress, **how)
+    statistics = measure_table(
+        table, metrics, resampled=True, units=units, progress=progress, **how
+    )
     opened = _open_again(table, how)
     _check_row_pairs(opened, statistics)
     comparison = statistics.compare(
@@ -359,6 +369,7 @@ def measure_table(
     reference: str | Sequence[str] | None = None,
     by: str | None = None,
     id: str | None = None,
+    units: str | None = None,
     buckets: int | None = None,
     engine: str | Engine = "local",
     engine_options: Mapping[str, str] | None = None,
@@ -378,8 +389,9 @@ def measure_table(
         candidate, reference: columns of texts; by default detected. Several columns of candidates
             are several systems.
         by, id: columns with the system and with the id of the segment.
-        buckets: number of buckets of segments to resample, 0 for never; by default 4,096 above two
-            million rows.
+        units: column with the units of intervals and tests; by default, each id is a unit.
+        buckets: number of buckets of units to use for intervals and tests, 0 for never; by default
+            4,096 above two million rows.
         engine: `local`, `dask`, `spark` or `ray`; `engine_options` are its settings.
         rows: folder for the table with a column of scores for each metric.
         shards: folder for finished parts, to resume a run that was stopped.
@@ -389,7 +401,7 @@ def measure_table(
     """
     resolve_buckets(0, buckets)  # raises if the number is invalid
     runner, chosen = as_engine(engine, engine_options, threads), tuple(load_metrics(metrics))
-    opened = open_table(table, (candidate, reference, by, id), chosen, skip_missing)
+    opened = open_table(table, (candidate, reference, by, id), chosen, skip_missing, units)
     if opened.frame is not None:
         for name, folder in (("rows", rows), ("shards", shards)):
             if folder is not None:
@@ -484,12 +496,12 @@ def plan_job(
     format has a quick check; otherwise they are rejected when they are read.
     """
     columns = opened.columns
-    if not resampled:
-        columns = replace(columns, rows_are_segments=False)
-    elif columns.id is None and not columns.rows_are_segments:
+    if resampled and columns.id is None and not columns.rows_are_segments:
         raise InputError(NO_IDS)
     for path in (path for system in opened.tables for path in system.files):
         columns.column_indices(path, table_format(path).columns(path))
+    if not resampled:
+        columns = replace(columns, rows_are_segments=False, unit=None)
     pieces = plan_tables(opened.tables) if opened.tables else []
     needed = [name for name in columns.names if name not in columns.scores]
     for piece in [] if columns.skip_missing else pieces:
@@ -592,6 +604,7 @@ def write_shards(
     reference: str | Sequence[str] | None = None,
     by: str | None = None,
     id: str | None = None,
+    units: str | None = None,
     buckets: int | None = None,
     engine: str | Engine = "local",
     engine_options: Mapping[str, str] | None = None,
@@ -610,11 +623,14 @@ def write_shards(
         shards: folder for all parts.
         shard: part, such as `"3/16"`: every 16th piece, from the 3rd on.
         id: column of ids; with it, data for intervals and tests are kept, too.
+        units: column with the units of intervals and tests, which need ids.
     """
     number, count = as_shard(shard)
     chosen = load_metrics(metrics)
     resolve_buckets(0, buckets)
-    opened = open_table(table, (candidate, reference, by, id), chosen, skip_missing)
+    opened = open_table(table, (candidate, reference, by, id), chosen, skip_missing, units)
+    if opened.columns.unit is not None and id is None:
+        raise InputError(NO_IDS)
     if opened.frame is not None:
         raise InputError("shards is for tables in files: this one is in memory")
     job, pieces = plan_job(opened, chosen, buckets, resampled=id is not None)

@@ -24,12 +24,13 @@ from karat.scoring import Metrics, load_metrics
 from karat.stats.buckets import resolve_buckets, sum_cells
 
 SUMS_SCHEMA = (
-    "system string, metric string, buckets bigint, bucket bigint, segments bigint, ids bigint, "
-    "least_references bigint, most_references bigint, sums array<bigint>"
+    "system string, metric string, unit string, buckets bigint, bucket bigint, segments bigint, "
+    "ids bigint, least_references bigint, most_references bigint, sums array<bigint>"
 )
 """Schema of a table of sums for Spark's `mapInArrow`."""
 SUMS = tuple(column.split()[0] for column in SUMS_SCHEMA.split(", "))
-"""The columns of a table of sums."""
+"""The columns of a table of sums. `unit` is the column with the units that buckets hold, if any."""
+_COUNTS = SUMS[3:-1]
 
 
 class DataTable:
@@ -76,17 +77,24 @@ def sums_table(statistics: TableStatistics) -> DataTable:
     kernel = _kernel.ArrowTable()
     kernel.strings("system", [system for system, _ in names])
     kernel.strings("metric", [signature for _, signature in names])
+    kernel.strings("unit", [statistics.unit or ""] * len(names))
     bucket_counts = np.full((len(names), 1), statistics.buckets or 0)
     ends = np.full((len(names), 2), statistics.reference_range)
     numbers = np.hstack([bucket_counts, np.concatenate(cells), ends]).astype(np.int64)
-    for name, column in zip(SUMS[2:-1], numbers.T, strict=True):
+    for name, column in zip(_COUNTS, numbers.T, strict=True):
         kernel.integers(name, np.ascontiguousarray(column))
     offsets = np.cumsum([0, *map(len, lists)], dtype=np.int64)
     kernel.lists("sums", offsets, np.concatenate([np.zeros(0, np.int64), *lists]))
     return DataTable(kernel, SUMS)
 
 
-def rows_table(metrics: Sequence[Metric], parts: Sequence[Part]) -> DataTable:
+_UNIT = "unit="
+"""Prefix of the column with hashes of units in a table of rows; their column's name follows."""
+
+
+def rows_table(
+    metrics: Sequence[Metric], parts: Sequence[Part], unit: str | None = None
+) -> DataTable:
     """Return the kept rows of parts, one per segment; statistics are in METRIC/COLUMN."""
     kernel, names = _kernel.ArrowTable(), ["system", "references"]
     rows: list[SegmentRows] = []
@@ -105,6 +113,10 @@ def rows_table(metrics: Sequence[Metric], parts: Sequence[Part]) -> DataTable:
             kernel.strings("id", ids.tolist())
         else:
             kernel.integers("id", ids)
+    if unit is not None:
+        names.append(f"{_UNIT}{unit}")
+        hashes = [part_rows.units for part_rows in rows if part_rows.units is not None]
+        kernel.integers(names[-1], np.concatenate([np.zeros(0, np.int64), *hashes]))
     for at, m in enumerate(metrics):
         tables = [part_rows.tables[at] for part_rows in rows] or [np.zeros((0, len(m.columns())))]
         table = np.concatenate(tables)
@@ -120,15 +132,16 @@ def rows_table(metrics: Sequence[Metric], parts: Sequence[Part]) -> DataTable:
 # ------------------------------------------------------------------------------------- reading
 
 
-MetricPart = tuple[str, int | None, Part]
-"""A metric's signature, the number of buckets, and a part of that metric's statistics."""
+MetricPart = tuple[str, int | None, str | None, Part]
+"""A metric's signature, the number of buckets, the column of units, and a part of that metric's
+statistics."""
 
 
 def read_table(data: Any, name: str) -> Iterator[MetricPart]:
     """Yield the statistics in a table of sums or of rows, metric by metric."""
     names, formats, batches = record_batches(data, name)
     read: Callable[[TableColumns], Iterator[MetricPart]]
-    if set(SUMS) <= set(names):
+    if {*SUMS} - {"unit"} <= {*names}:  # an older version wrote no units
         read = _read_sums
     elif "references" in names and any("/" in column for column in names):
         read = _read_rows
@@ -184,7 +197,13 @@ class TableColumns(NamedTuple):
 def _read_sums(columns: TableColumns) -> Iterator[MetricPart]:
     systems, codes = _kernel.view_groups(columns.texts("system"))
     signatures, metrics = _kernel.view_groups(columns.texts("metric"))
-    buckets, bucket, segments, ids, least, most = (columns.numbers(c) for c in SUMS[2:-1])
+    buckets, bucket, segments, ids, least, most = (columns.numbers(c) for c in _COUNTS)
+    units = [""]
+    if "unit" in columns.formats:
+        units, _ = _kernel.view_groups(columns.texts("unit"))
+    if len(units) > 1:
+        both = " and ".join(quoted(unit) for unit in units[:2])
+        raise InputError(f"{columns.name} has units {both}: merge tables with the same units")
     sums, starts = columns.lists("sums")
     widths = np.diff(starts)
     for code, signature in enumerate(signatures):
@@ -207,11 +226,14 @@ def _read_sums(columns: TableColumns) -> Iterator[MetricPart]:
             rows = int(segments[indices].sum())
             ends = int(least[indices].min()), int(most[indices].max())
             part = Part(rows, ends, systems, used, added[:, :2], [total])
-            yield signature, size or None, part
+            yield signature, size or None, units[0] or None, part
 
 
 def _read_rows(columns: TableColumns) -> Iterator[MetricPart]:
-    stat_columns = [column for column in columns.formats if "/" in column]
+    unit_columns = [column for column in columns.formats if column.startswith(_UNIT)]
+    stat_columns = [c for c in columns.formats if "/" in c and c not in unit_columns]
+    unit = unit_columns[0].removeprefix(_UNIT) if unit_columns else None
+    unit_hashes = columns.numbers(unit_columns[0]) if unit_columns else None
     systems, codes = [ONE_SYSTEM], np.zeros(len(columns.batch), np.int32)
     if "system" in columns.formats:
         systems, codes = _kernel.view_groups(columns.texts("system"))
@@ -227,9 +249,9 @@ def _read_rows(columns: TableColumns) -> Iterator[MetricPart]:
         if missing:
             raise InputError(f"{columns.name} has no column {quoted(missing[0])}: {m} needs it")
         table = np.stack([columns.numbers(column) for column in metric_columns], axis=1)
-        segment_rows = SegmentRows(codes, ids, references, [table])
+        segment_rows = SegmentRows(codes, ids, references, [table], unit_hashes)
         part = Part.from_rows(systems, segment_rows, None, None)
-        yield sign_metric(m), None, part._replace(segment_rows=segment_rows)
+        yield sign_metric(m), None, unit, part._replace(segment_rows=segment_rows)
 
 
 # -------------------------------------------------------- functions that engines call on batches
@@ -243,6 +265,7 @@ def stats(
     reference: str | Sequence[str] = "reference",
     by: str | None = None,
     id: str | None = None,
+    units: str | None = None,
     threads: int | None = 1,
 ) -> DataTable:
     """Return the statistics of every row of a table, in its order.
@@ -253,12 +276,14 @@ def stats(
         candidate, reference: columns of texts. A reference may be a list of texts; several columns
             of candidates are several systems.
         by, id: columns with the system and with the id of the segment.
+        units: column with the units of intervals and tests; by default, each id is a unit.
         threads: number of threads; None for all processors.
     """
     chosen = load_metrics(metrics)
-    columns = Columns.from_names(candidate, reference, by, id).with_scores(chosen)
+    columns = Columns.from_names(candidate, reference, by, id).with_scores(chosen).with_units(units)
     measure = TableMeasure(tuple(chosen), keep_rows=True)
-    return rows_table(chosen, list(measure.parts(table_batches(batch, columns), threads)))
+    parts = list(measure.parts(table_batches(batch, columns), threads))
+    return rows_table(chosen, parts, columns.unit)
 
 
 def sums(
@@ -269,20 +294,23 @@ def sums(
     reference: str | Sequence[str] = "reference",
     by: str | None = None,
     id: str | None = None,
+    units: str | None = None,
     buckets: int | None = None,
     threads: int | None = 1,
 ) -> DataTable:
     """Return exact sums of the statistics of a table, by system, in a small table.
 
-    With `buckets`, sums are also by bucket of ids, which intervals and paired tests need. The other
-    arguments are as for `stats`.
+    With `buckets`, sums are also by bucket of units (by default ids), which intervals and paired
+    tests need. The other arguments are as for `stats`.
     """
     chosen = load_metrics(metrics)
-    columns = Columns.from_names(candidate, reference, by, id).with_scores(chosen)
+    columns = Columns.from_names(candidate, reference, by, id).with_scores(chosen).with_units(units)
     if buckets is not None and id is None:
         raise InputError("buckets are made of ids: name the column that has them (id=)")
+    if columns.unit is not None and not buckets:
+        raise InputError("sums keep units in buckets only: add buckets=, or use karat.arrow.stats")
     measure = TableMeasure(tuple(chosen), resolve_buckets(0, buckets))
-    statistics = TableStatistics(chosen, measure.buckets)
+    statistics = TableStatistics(chosen, measure.buckets, unit=columns.unit)
     for part in measure.parts(table_batches(batch, columns), threads):
         statistics += part
     return sums_table(statistics)
@@ -300,10 +328,13 @@ def merge(tables: Any) -> TableStatistics:
         raise InputError(f"tables is {type(tables).__name__}, expected tables of karat.arrow.sums")
     by_signature: dict[str, TableStatistics] = {}
     for number, table in enumerate(tables_given, 1):
-        for signature, buckets, part in read_table(table, f"table {number}"):
+        for signature, buckets, unit, part in read_table(table, f"table {number}"):
             statistics = by_signature.setdefault(
-                signature, TableStatistics([metric(signature)], buckets)
+                signature, TableStatistics([metric(signature)], buckets, unit=unit)
             )
+            if statistics.unit != unit:
+                both = " and ".join(quoted(u or "no units") for u in (statistics.unit, unit))
+                raise InputError(f"table {number}: units {both} cannot be merged")
             if statistics.buckets != buckets:
                 both = " and ".join(str(n or "no") for n in (statistics.buckets, buckets))
                 raise InputError(f"table {number}: {both} buckets cannot be merged")

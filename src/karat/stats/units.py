@@ -39,6 +39,12 @@ class Units:
             codes[at] = names.setdefault(str(label), len(names))
         return cls(name, list(names), codes)
 
+    @classmethod
+    def from_hashes(cls, name: str, hashes: Ints) -> Units:
+        """Return the units with these hashes of labels; they are numbered by their hashes."""
+        distinct, codes = np.unique(hashes, return_inverse=True)
+        return cls(name, list(map(str, range(len(distinct)))), codes.astype(np.int32))
+
     def take(self, segments: Sequence[int]) -> Units:
         """Return the units of some segments, in their order."""
         return Units.from_labels(self.name, [self.labels[code] for code in self.codes[segments]])
@@ -48,10 +54,15 @@ class Units:
 
     def sums(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Return the summed rows of each unit."""
-        sums: Ints = grouped_sums(rows, self.codes, len(self))
-        return sums if sums.ndim == 2 else rounded(sums.transpose(1, 0, 2))
+        return group_rows(rows, self.codes, len(self))
 
     @property
     def too_few(self) -> bool:
         """Whether there are too few units for any verdict."""
         return len(self) < MIN_DECIDING_UNITS
+
+
+def group_rows(rows: NDArray[Any], groups: NDArray[np.int32], count: int) -> NDArray[Any]:
+    """Return the sum of the rows of each group: exact, then rounded once."""
+    sums: Ints = grouped_sums(rows, groups, count)
+    return sums if sums.ndim == 2 else rounded(np.ascontiguousarray(sums.transpose(1, 0, 2)))

@@ -168,7 +168,11 @@ def _score_tables(
     if table.shard is None:
         with Bar() as progress:
             settings["segments"] = view.ranks_segments
-            return view.apply(score_table(paths, metrics, progress=progress, **settings))
+            scoring = score_table(paths, metrics, progress=progress, **settings)
+        if view.ranks_segments and not scoring.values:
+            problem = "--worst, --best and --sort show single segments, and ids repeat"
+            raise InputError(f"{problem}: use --rows FOLDER to write the scores of all rows")
+        return view.apply(scoring)
     if view.ranks_segments or view.wide:
         advice = "leave out --worst, --best, --sort and --wide"
         raise InputError(f"--shard scores only a part of a table: {advice}")
@@ -177,7 +181,7 @@ def _score_tables(
     if settings["intervals"]:
         advice = "use karat merge FOLDER --intervals"
         raise InputError(f"--shard does not compute intervals: {advice}")
-    for name in ("intervals", "units", "signature"):
+    for name in ("intervals", "signature"):
         del settings[name]
     with Bar() as progress:
         return write_shards(paths, metrics, shard=table.shard, progress=progress, **settings)
@@ -312,7 +316,7 @@ def power_command(
 
 @click.command(name="merge", cls=Command)
 @click.argument("shards", nargs=-1, required=True, type=click.Path(), metavar="SHARDS...")
-@options.settings_options(ScoreSettings, "intervals")
+@options.settings_options(ScoreSettings, "intervals", "units")
 @flag("--compare", "Compare the systems with a baseline.")
 @option(
     "--baseline", "System to compare the others with. Default: the first by name.", metavar="NAME"
@@ -341,7 +345,7 @@ def merge_command(
     if not compare and test["baseline"] is not None:
         raise InputError("--baseline needs --compare: add it")
     with Bar() as progress:
-        merged = merge_shards(shards)
+        merged = merge_shards(shards, settings.pop("units"))
         result: Result
         if compare:
             del settings["intervals"]

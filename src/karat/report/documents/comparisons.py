@@ -163,13 +163,13 @@ def _size_parts(comparison: Comparison) -> Iterator[str]:
         return
     size, inference = format_count(comparison.segments, "segment"), comparison.inference
     n_units = comparison.segments
+    units = [row.units for row in comparison.rows if row.units is not None]
     if inference is not None and inference.units is not None:
         n_units = len(inference.units)
         size += f" in {format_count(n_units, inference.unit)}"
     if buckets := _buckets(comparison):
-        n_units = buckets
-        size += f" in {format_count(buckets, 'bucket')}"
-    units = [row.units for row in comparison.rows if row.units is not None]
+        n_units = max(units, default=buckets)  # empty buckets are not used
+        size += f" in {format_count(n_units, 'bucket')}"
     if units and min(units) != n_units:
         at_least = "" if len({*units}) == 1 else "at least "
         size += f" ({at_least}{min(units):,} of them with scores of both systems)"
