@@ -82,7 +82,7 @@ version = "1.0"
 py-modules = ["karat_broken"]
 [project.entry-points."karat.metrics"]
 gone = "karat_gone:Metric"
-number = "karat_broken:not_a_metric"
+digits = "karat_broken:not_a_metric"
 misnamed = "karat_broken:Other"
 failing = "karat_broken:Failing"
 short_rows = "karat_broken:Short"
@@ -250,7 +250,7 @@ def test_results_are_found_by_its_name_in_python(alone: Run) -> None:
     ("name", "message"),
     [
         ("gone", "metric gone of the package karat-broken@1.0 cannot be loaded: ModuleNotFound"),
-        ("number", "metric number: 3 is no subclass of karat.Metric"),
+        ("digits", "metric digits: 3 is no subclass of karat.Metric"),
         ("misnamed", "metric misnamed: its class says name = 'another'; expected 'misnamed'"),
         ("failing", "failing: its rows() failed: RuntimeError: no luck"),
         ("short_rows", "its rows() returned (1, 3), expected an array of (80, 1) (segments, col"),

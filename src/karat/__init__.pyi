@@ -90,6 +90,12 @@ from karat.metrics.accuracy import GenerationAccuracy as GenerationAccuracy
 from karat.metrics.accuracy import SimpleAccuracy as SimpleAccuracy
 from karat.metrics.accuracy import alignment as alignment
 from karat.metrics.accuracy import alignments as alignments
+from karat.metrics.answers import AnswerF1 as AnswerF1
+from karat.metrics.answers import Contains as Contains
+from karat.metrics.answers import ExactMatch as ExactMatch
+from karat.metrics.answers import NumberMatch as NumberMatch
+from karat.metrics.answers import RegexMatch as RegexMatch
+from karat.metrics.answers import ValidJSON as ValidJSON
 from karat.metrics.base import Metric as Metric
 from karat.metrics.base import Score as Score
 from karat.metrics.chrf import ChrF as ChrF

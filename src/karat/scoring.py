@@ -99,7 +99,7 @@ def make_inputs(
     first = next(iter(segments_by_system.values()))
     if references is not None:
         refs = as_references(references, len(first), first.name)
-    elif any(m.reads_texts for m in chosen):
+    elif any(m.needs_references for m in chosen):
         raise InputError("no references were given: they are needed unless systems is an EvalSet")
     else:
         refs = NoReferences(len(first))
@@ -115,7 +115,7 @@ def inputs_from_set(
 ) -> TextInputs:
     """Return the inputs of scoring `systems` against the references of a set."""
     chosen = metrics_for_set(metrics, evalset, threads, progress)
-    if any(m.reads_texts for m in chosen) or all(evalset.references):
+    if any(m.needs_references for m in chosen) or all(evalset.references):
         refs = as_references(evalset.given_references(), len(evalset))
     else:
         refs = NoReferences(len(evalset))

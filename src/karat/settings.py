@@ -3,11 +3,17 @@
 `Settings` belong to a function; options of its command follow from the fields
 (`karat.cli.options.settings_options`). `NamedSettings`, such as metrics and classifiers, have a
 string form, `name:setting=value,setting=value`, which parses back.
+
+A value in double quotes is taken as it is, backslashes included; a double quote inside is written
+twice: `regex:pattern="a{1,2}"`. Values are printed in quotes where they would not parse back
+without them.
 """
 
 from __future__ import annotations
 
 import math
+import re
+import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from inspect import signature
@@ -15,7 +21,7 @@ from numbers import Integral, Real
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
 
-from karat.errors import InputError, MetricError, quoted
+from karat.errors import InputError, MetricError, quoted, short
 from karat.headings import ADVANCED, COMMON, TESTS
 from karat.registry import registry_of
 
@@ -61,7 +67,7 @@ def setting(
         distinct: whether the items of a tuple must differ.
         null_items: whether items of a tuple may be None.
         unset: text of None, if that is the default.
-        place: the value is the path of a file. A path with a comma has no string form.
+        place: the value is the path of a file.
         compare: whether values that differ in this field differ.
         option: spelling on the command line, such as `-l --level`, and the name of the parameter
             if it is not that of the field; empty for no option.
@@ -120,9 +126,11 @@ class NamedSettings(Settings):
             has_choices = f.metadata["choices"] is not None
             if not isinstance(text, str) or has_choices or f.metadata["place"]:
                 continue
-            if not text or any(c in ",|\0" or c.isspace() for c in text):
-                problem = "holds a comma, a bar or white space, which a metric's name cannot carry"
-                raise self._error(f.name, text, problem)
+            if not text:
+                raise self._error(f.name, text, "is empty")
+            if any(unicodedata.category(c) in _UNPRINTABLE for c in text):
+                problem = "holds a line end or another control character, which a name cannot carry"
+                raise self._error(f.name, quoted(text), problem)
 
     def _error(self, name: str, value: Any, problem: str) -> InputError:
         return MetricError(f"{self._head()}: {name}={to_text(value)} {problem}")
@@ -136,10 +144,21 @@ class NamedSettings(Settings):
 
     def _written(self, value: Callable[[str], str], names: Iterable[str] | None = None) -> str:
         """Return the name with settings, by default those that differ from their defaults."""
+        by_name = {f.name: f for f in self.settings()}
         if names is None:
-            names = [f.name for f in self.settings() if getattr(self, f.name) != f.default]
-        settings = ",".join(f"{name}={value(name)}" for name in names)
+            names = [name for name, f in by_name.items() if getattr(self, name) != f.default]
+        items = (f"{name}={self._quote(by_name[name], value(name))}" for name in names)
+        settings = ",".join(items)
         return f"{self._head()}:{settings}" if settings else self._head()
+
+    def _quote(self, f: Field[Any], text: str) -> str:
+        """Return the text of a value, in quotes if it would not parse back without them."""
+        names_file = f.metadata["place"] or f.name in self.digests
+        value = getattr(self, f.name)
+        looks_unset = f.default is None and value is not None and _is_unset(text, f)
+        if looks_unset or (not names_file and " " in text):
+            return quote_value(text)
+        return quote_if_needed(text)
 
     def _head(self) -> str:
         return self.name
@@ -184,11 +203,16 @@ def parse_settings(
     head, colon, rest = (part.strip() for part in text.partition(":"))
     preset: Mapping[str, Any] = {}
     values: dict[str, Any] = {}
-    for item in rest.split(",") if colon else []:
-        key, equals, value = (part.strip() for part in item.partition("="))
-        if not (key and equals and value):
-            problem = f"is no setting; expected setting=value{hint(item)}"
+    for item in split_unquoted(rest, ",") if colon else []:
+        key, equals, written = (part.strip() for part in item.partition("="))
+        if not (key and equals and written):
+            advice = hint(item) or (" (a value with a comma needs quotes)" if values else "")
+            problem = f"is no setting; expected setting=value{advice}"
             raise MetricError(f"{head}: {quoted(item)} {problem}")
+        value = unquote_value(written)
+        if value is None:
+            problem = "is not closed by a quote: write a quote inside a quoted value twice"
+            raise MetricError(f"{head}: {key}={short(written)} {problem}")
         if key == "preset" and cls.presets:
             if value not in cls.presets:
                 preset_names = ", ".join(cls.presets)
@@ -200,14 +224,62 @@ def parse_settings(
         setting = cls.aliases.get(key, key)
         if setting in values:
             raise MetricError(f"{text}: {key} is given twice")
-        values[setting] = parse_setting(cls, head, setting, value)
+        values[setting] = parse_setting(cls, head, setting, value, literal=value != written)
         if setting in fixed and values[setting] != fixed[setting]:
             raise MetricError(f"{text}: {head} already says {setting}={to_text(fixed[setting])}")
     return cls(**{**preset, **fixed, **values})
 
 
-def parse_setting(cls: type[NamedSettings], head: str, key: str, text: str) -> Any:
-    """Parse the value of one setting of a class; `head` is the name in messages."""
+_SPECIAL = ',|"'
+"""Characters that end a value, unless it is in quotes."""
+_UNPRINTABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})
+_QUOTED = re.compile(r'"((?:[^"]|"")*)"')
+
+
+def quote_value(text: str) -> str:
+    """Return the text of a value in quotes."""
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"'
+
+
+def quote_if_needed(text: str) -> str:
+    """Return the text of a value, in quotes if it would be split or stripped without them."""
+    needs_quotes = text != text.strip() or any(c in _SPECIAL for c in text)
+    return quote_value(text) if needs_quotes else text
+
+
+def unquote_value(text: str) -> str | None:
+    """Return a value without its quotes, if it has any; None if they are not closed."""
+    if not text.startswith('"'):
+        return text
+    match = _QUOTED.fullmatch(text)
+    return None if match is None else match[1].replace('""', '"')
+
+
+def split_unquoted(text: str, separators: str) -> list[str]:
+    """Split at any of the characters, except in quoted values, which begin right after a `=`."""
+    parts, start, in_quotes, previous = [], 0, False, ""
+    for at, char in enumerate(text):
+        if char == '"' and (in_quotes or previous == "="):
+            in_quotes = not in_quotes
+            previous = "=" if not in_quotes else ""  # a doubled quote opens again
+        elif in_quotes:
+            continue
+        elif char in separators:
+            parts.append(text[start:at])
+            start, previous = at + 1, ""
+        elif not char.isspace():
+            previous = char
+    return [*parts, text[start:]]
+
+
+def parse_setting(
+    cls: type[NamedSettings], head: str, key: str, text: str, literal: bool = False
+) -> Any:
+    """Parse the value of one setting of a class; `head` is the name in messages.
+
+    A `literal` text was in quotes: it is not the word for an unset value.
+    """
     by_name = {f.name: f for f in cls.settings()}
     if key not in by_name:
         names = [*by_name, *(["preset"] if cls.presets else [])]
@@ -219,7 +291,7 @@ def parse_setting(cls: type[NamedSettings], head: str, key: str, text: str) -> A
             problem = f"{text} is not the one of the signature ({digest})"
             raise MetricError(f"{head}: the {'stop list' if key == 'stop' else key} {problem}")
     try:
-        return from_text(text, by_name[key])
+        return from_text(text, by_name[key], literal)
     except (ValueError, KeyError) as error:
         kind = by_name[key].metadata["kind"]
         text_forms = {bool: "yes or no", tuple: "numbers as in 0.5/0.5"}
@@ -330,10 +402,14 @@ def to_text(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
-def from_text(text: str, f: Field[Any]) -> Any:
+def _is_unset(text: str, f: Field[Any]) -> bool:
+    return bool(text.lower() == f.metadata["unset"])
+
+
+def from_text(text: str, f: Field[Any], literal: bool = False) -> Any:
     """Return the value that `to_text` wrote, or raise ValueError."""
     kind = f.metadata["kind"]
-    if f.default is None and text.lower() == f.metadata["unset"]:
+    if f.default is None and not literal and _is_unset(text, f):
         return None
     if kind is bool:
         return {"yes": True, "no": False, "true": True, "false": False}[text.lower()]

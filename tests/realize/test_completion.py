@@ -296,9 +296,9 @@ def test_an_explanation_tells_what_else_was_possible(model: RealizerModel, tmp_p
     assert [(row.model, row.exact) for row in explanation.rows] == [("completion", None)]
     notes = [note for table in explanation.document("").tables for note in table.notes]
     assert "Relations were given, categories and tags guessed." in notes
-    tree, (best, *_), optional = explanation.completion[1:]
-    words = [item.word for item in optional if item.word]
-    assert words == [tree.words[node] for node in best.nodes]
+    optional = explanation.completion.optional
+    words = [word for item in optional for word in item.word.split()]
+    assert words == explanation.rows[0].sentence.split()
     assert any(item.alternatives for item in optional)
     assert all(item.alternatives for item in optional if not item.word)
     blank = replace(treebank, upos=["_"] * len(treebank.words))

@@ -165,19 +165,20 @@ def test_the_treebank_is_more_probable_with_scales(trainer: _kernel.ScaleTrainer
 def test_a_scale_is_the_sum_of_its_parts() -> None:
     values = np.zeros(SCALES, dtype=np.float32)
     values[70], values[_kernel.TEMPLATES + 2], values[-1] = 0.25, -0.5, -0.75
-    scales = mean_scales([values])
+    class_scales, lm_scale = mean_scales([values])
     classes = np.array([0, 70 * FREQUENCIES, 70 * FREQUENCIES + 2, 2], dtype=np.uint16)
-    scaled = np.full(4, 2, dtype=np.float32) * scales.classes[classes]
+    scaled = np.full(4, 2, dtype=np.float32) * class_scales[classes]
     assert scaled.tolist() == [2.0, 2.5, 1.5, 1.0]
     assert scaled.dtype == np.float32
-    assert scales.language_model == 0.25
+    assert lm_scale == 0.25
 
 
 def test_several_scales_are_their_mean_and_none_are_one() -> None:
     unit_rows, threes = (np.full(SCALES, x, dtype=np.float32) for x in (1, 3))
-    assert (mean_scales([unit_rows, threes]).classes == 5).all()
-    assert (mean_scales([]).classes == 1).all()
-    assert mean_scales([]).language_model == 1
+    assert (mean_scales([unit_rows, threes])[0] == 5).all()
+    class_scales, lm_scale = mean_scales([])
+    assert (class_scales == 1).all()
+    assert lm_scale == 1
 
 
 @pytest.fixture

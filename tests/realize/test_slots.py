@@ -107,7 +107,7 @@ def test_rows_that_do_not_fit_are_refused() -> None:
 
 def test_features_of_pairs_are_those_of_a_slow_walk(tmp_path: Path) -> None:
     trees = content_trees(bank(tmp_path, toy_content(12, 4)), frozenset(".?"))
-    produced = NodeFeatures(trees, True, {})
+    produced = NodeFeatures(trees, "all", {})
     nodes = produced.sisters.nodes.tolist(), produced.sisters.partners.tolist()
     heads = trees.heads.tolist()
     slow = {

@@ -21,10 +21,18 @@ BOUNDED = sorted(name for name in METRICS if METRICS[name].bounded if name not i
 FREE = sorted(name for name in METRICS if not METRICS[name].bounded if name not in NEEDS_A_FILE)
 
 
+SETTINGS = {"regex": "regex:pattern=a.*b"}
+"""Metrics that need a setting."""
+
+
 def score(name: str, candidate: list[str], reference: list[str]) -> float:
     """A metric's score of one segment; the reference is a tree, all words below the first."""
+    if name == "number":  # of words only, the last of which is a number
+        candidate, reference = [*candidate, "1"], [*reference, "1" * len(reference)]
     tree = kt.Tree(tuple(reference), (0, *[1] * (len(reference) - 1)))
-    return kt.metric(name).corpus([" ".join(candidate)], [tree], threads=1).value
+    return (
+        kt.metric(SETTINGS.get(name, name)).corpus([" ".join(candidate)], [tree], threads=1).value
+    )
 
 
 def heading(name: str) -> str:

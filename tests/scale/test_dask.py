@@ -168,6 +168,7 @@ def kill_when_under_way(process: subprocess.Popen[bytes], marks: Path) -> None:
         "ray:workers=3",
         "spark:workers=4,spark.executor.memory=4g,spark.task.cpus=2",
         "spark:spark.executor.memory=4g",
+        'spark:spark.jars.packages="x:y:1,z:w:2",spark.task.cpus=2',
     ],
 )
 def test_names_parse_back(text: str) -> None:

@@ -27,7 +27,7 @@ from karat.arrow.formats.score_cells import cells
 from karat.errors import InputError, quoted
 from karat.evalset.given_scores import parse_score
 from karat.metrics.pairs import SEGMENTS_PER_BATCH, Outputs
-from karat.text.references import References, starts_of
+from karat.text.references import NoReferences, References, starts_of
 from karat.text.segments import Segments
 
 ONE_SYSTEM = "candidate"
@@ -280,6 +280,8 @@ class BatchReader:
         return missing
 
     def _references(self, rows: RowRange) -> References:
+        if not self._columns.reference:
+            return NoReferences(rows.size)
         columns = {name: self._texts(rows, name, _REFERENCE) for name in self._columns.reference}
         name, (views, starts) = next(iter(columns.items()))
         if starts is not None:
@@ -407,6 +409,8 @@ def _joined_texts(
 def reference_hashes(references: References) -> Ints:
     """Return a hash of the references of each row."""
     views, starts = references.views(0, len(references))
+    if not starts[-1]:
+        return np.zeros(len(references), np.int64)
     hashes = _kernel.hash_views(views)
     return np.asarray(np.add.reduceat(hashes, starts[:-1])) if len(hashes) else hashes
 

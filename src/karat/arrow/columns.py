@@ -124,6 +124,11 @@ SKIP_MISSING = (
 """Advice for rows without a text."""
 
 
+def has_usual_column(names: Sequence[str], role: str = "reference") -> bool:
+    """Return whether a column has a usual name for a role."""
+    return any(name.lower() in USUAL_COLUMNS[role] for name in names)
+
+
 def usual_column(table: str, names: Sequence[str], role: str) -> str:
     """Return the only column with a usual name for a role."""
     matches = [name for name in names if name.lower() in USUAL_COLUMNS[role]]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from karat.arrays import Floats, Ints, np
 from karat.arrow.batches import RowRange, reference_hashes, table_batches
-from karat.arrow.columns import Columns, usual_column
+from karat.arrow.columns import Columns, has_usual_column, usual_column
 from karat.arrow.frames import TABLE, Frame, as_frame
 from karat.arrow.jobs import (
     Engine,
@@ -125,9 +125,14 @@ def open_table(
         title, existing = TABLE, frame.names
     if candidate is None:
         candidate = usual_column(title, existing, "candidate")
-    if reference is None:
-        reference = usual_column(title, existing, "reference")
-    columns = Columns.from_names(candidate, reference, by, id)
+    needed = not metrics or any(metric.needs_references for metric in metrics)
+    without_references = reference is None and not needed and not has_usual_column(existing)
+    if without_references:
+        columns = replace(Columns.from_names(candidate, by=by, id=id), reference=())
+    else:
+        if reference is None:
+            reference = usual_column(title, existing, "reference")
+        columns = Columns.from_names(candidate, reference, by, id)
     numbered = columns.id is None and columns.by is None
     numbered = numbered and all(len(system.files) == 1 for system in tables)
     columns = replace(columns, rows_are_segments=numbered, skip_missing=skip_missing)
@@ -174,7 +179,7 @@ def score_table(
     scoring = statistics.score(intervals=intervals, segments=by_ids, signature=signature)
     if not segments:
         return scoring
-    opened = _open_again(table, how)
+    opened = _open_again(table, metrics, how)
     if scores is not None:
         return scores.add_to(scoring, opened)
     if not scoring.values:  # ids repeat
@@ -185,11 +190,12 @@ def score_table(
     return replace(scoring, texts=opened.text_lookup(ids, by_row=not has_ids), ids=labels)
 
 
-def _open_again(table: Any, arguments: Mapping[str, Any]) -> OpenTable:
+def _open_again(table: Any, metrics: Metrics, arguments: Mapping[str, Any]) -> OpenTable:
     """Open a table again, with the arguments of `measure_table`."""
     candidate, reference, by, id = map(arguments.get, ("candidate", "reference", "by", "id"))
     names = candidate, reference, by, id
-    return open_table(table, names, skip_missing=bool(arguments.get("skip_missing")))
+    skip_missing = bool(arguments.get("skip_missing"))
+    return open_table(table, names, load_metrics(metrics), skip_missing)
 
 
 def compare_table(
@@ -227,7 +233,7 @@ def compare_table(
     statistics = measure_table(
         table, metrics, resampled=True, units=units, progress=progress, **how
     )
-    opened = _open_again(table, how)
+    opened = _open_again(table, metrics, how)
     _check_row_pairs(opened, statistics)
     comparison = statistics.compare(
         baseline,

@@ -146,7 +146,7 @@ class InputFiles(NamedTuple):
         if self.evalset is not None:
             return self._open_set(self.evalset, progress), None
         has_format = self.read_as not in (None, PLAIN_TEXT)
-        if not (self.references or has_format or any(metric.reads_texts for metric in metrics)):
+        if not (self.references or has_format or any(m.needs_references for m in metrics)):
             return self._open_lines(paths_by_name(map(split_name, self.candidates)), progress), None
         systems, references = self.open_texts(progress)
         pairs = zip(self.candidates, map(split_name, self.candidates), strict=True)

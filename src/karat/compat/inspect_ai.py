@@ -46,11 +46,11 @@ def karat_scorer(metric: str = "chrf") -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         output, targets = state.output.completion, list(target)
-        if not any(targets):
+        if scored_by.needs_references and not any(targets):
             return Score.unscored(
                 reason="scoring_failed", answer=output, explanation="The sample has no target."
             )
-        row = scored_by.stats([output], [targets])[0]
+        row = scored_by.stats([output], [targets] if any(targets) else None)[0]
         metadata = {"metric": str(scored_by), "statistics": row.tolist()}
         value = _segment_score(scored_by, row)
         signature = scored_by.signature(len(targets))

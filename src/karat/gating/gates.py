@@ -41,7 +41,7 @@ from karat.progress import Progress, silent
 from karat.results import Result
 from karat.score_settings import CORRECTIONS, correction_setting
 from karat.scoring import Inference
-from karat.settings import Settings, check_settings, setting
+from karat.settings import Settings, check_settings, setting, split_unquoted
 from karat.storage.output import FilePath
 
 
@@ -124,8 +124,8 @@ def _stored_metric(run: MeasuredItems, baseline: BaselineFile) -> StoredMetric:
 def setting_changes(old: str, new: str) -> str:
     """Return the settings in which two signatures differ, in words."""
     before, after = (
-        {item.partition("=")[0]: item.partition("=")[2] for item in re.split(r"[,|:]", text)[1:]}
-        for text in (old, new)
+        {name: value for name, _, value in (item.partition("=") for item in items[1:])}
+        for items in (split_unquoted(text, ",|:") for text in (old, new))
     )
     names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
     changes = (f"{n}={before.get(n, 'unset')}, now {n}={after.get(n, 'unset')}" for n in names)

@@ -154,7 +154,7 @@ class LanguageModel:
         Beyond it, temporary files are used; the model is the same.
         """
         with train_ngrams(texts, order, smoothing, progress=progress, **settings) as trained_model:
-            return cls(trained_model.about, trained_model.map_arrays())
+            return cls(trained_model.about, trained_model.arrays())
 
     @classmethod
     def open(

@@ -24,16 +24,6 @@ class HistoryContexts(NamedTuple):
     lower: Floats  # probability of each n-gram without its first word
 
 
-class Histograms(NamedTuple):
-    """Numbers of n-grams of one length by adjusted count (up to 5) and by count (up to 9).
-
-    The last number includes all larger counts.
-    """
-
-    adjusted: list[int]
-    counts: list[int]
-
-
 Estimator = Callable[[HistoryContexts, Flags], tuple[Floats, Floats]]
 """From n-grams and flags of those to keep, to their probabilities and the back-off weights of the
 contexts."""
@@ -67,9 +57,13 @@ class KneserNey:
         p[BOS] = 0
         return p
 
-    def estimator(self, n: int, histograms: Histograms, n_words: int) -> Estimator:
-        """Return the estimator of n-grams of length `n` over a vocabulary of `n_words` words."""
-        D = self._discounts(n, histograms.adjusted)
+    def estimator(self, n: int, adjusted: list[int], counts: list[int], n_words: int) -> Estimator:
+        """Return the estimator of n-grams of length `n` over a vocabulary of `n_words` words.
+
+        `adjusted` and `counts` are the numbers of n-grams by adjusted count (up to 5) and by count
+        (up to 9); the last number includes all larger counts.
+        """
+        D = self._discounts(n, adjusted)
 
         def interpolated(ngrams: HistoryContexts, keep: Flags) -> tuple[Floats, Floats]:
             a, h = ngrams.adjusted, ngrams.contexts
@@ -145,12 +139,12 @@ class Katz:
             p[UNK] = leftover
         return p
 
-    def estimator(self, n: int, histograms: Histograms, n_words: int) -> Estimator:
-        """Return the estimator of n-grams of length `n` over a vocabulary of `n_words` words.
+    def estimator(self, n: int, adjusted: list[int], counts: list[int], n_words: int) -> Estimator:
+        """Return the estimator of n-grams of length `n`; arguments as for `KneserNey`.
 
         alpha(h) = (1 - sum p(w | h)) / (1 - sum p(w | h')), over the words w kept after h.
         """
-        d = good_turing(histograms.counts, gt_max(n))
+        d = good_turing(counts, gt_max(n))
         if bad := [str(r) for r in range(1, gt_max(n) + 1) if d[r] == 1]:
             self.notes.append(f"{n}-grams: counts of {', '.join(bad)} are not discounted")
 

@@ -13,7 +13,7 @@ from karat import __version__, _kernel
 from karat.arithmetic import log, quick_log
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError
-from karat.lm.smoothing import Histograms, HistoryContexts, Katz, KneserNey, gt_min
+from karat.lm.smoothing import HistoryContexts, Katz, KneserNey, gt_min
 from karat.lm.tables import (
     BOS,
     EOS,
@@ -31,7 +31,7 @@ from karat.lm.tables import (
 )
 from karat.progress import Progress, map_in_order, n_threads, silent
 from karat.results import Result
-from karat.storage.arrays import FileArray, Stored, as_memory
+from karat.storage.arrays import FileArray, as_memory
 from karat.storage.digests import file_digest
 from karat.storage.output import FilePath, check_writable, temporary_file, writing_temporary
 from karat.storage.store import store_digest, write_store
@@ -191,7 +191,8 @@ def count_text(
     cutters = memory.threads(n_threads(threads))
     work: dict[str, Any] = {"threads": cutters, "nbytes": memory.batch(cutters)}
     work["progress"] = progress
-    vocab, grows = _new_vocab(), vocabulary is None and min_count == 1
+    vocab, grows = _kernel.Vocab(), vocabulary is None and min_count == 1
+    vocab.add(list(SPECIAL))
     if not grows:  # keep words by falling count; on ties the first in the text
         counts = np.zeros(0, np.int64)
         for tokens, words in token_batches(sources, recipe, step_name="words", **work):
@@ -216,12 +217,6 @@ def count_text(
     if not ngrams.words()[EOS]:
         raise InputError("there is no text to train on")
     return vocab, ngrams
-
-
-def _new_vocab() -> _kernel.Vocab:
-    vocab = _kernel.Vocab()
-    vocab.add(list(SPECIAL))
-    return vocab
 
 
 def _word_ids(vocab: _kernel.Vocab, words: _kernel.Vocab, *, grow: bool) -> NDArray[np.int32]:
@@ -275,8 +270,8 @@ def estimate(
     order, counts = len(min_counts), ngrams.words()
     p = smoothing.words(counts, counts if order == 1 else ngrams.preceding())
     for n in range(2, order + 1):
-        histograms = Histograms(ngrams.adjusted(n).tolist(), ngrams.counts(n).tolist())
-        estimator = smoothing.estimator(n, histograms, len(counts))
+        histograms = ngrams.adjusted(n).tolist(), ngrams.counts(n).tolist()
+        estimator = smoothing.estimator(n, *histograms, len(counts))
 
         def report(length: int = n) -> None:
             progress(ngrams.done, ngrams.total, f"estimating {length}-grams")
@@ -328,12 +323,12 @@ class TrainedLanguageModel:
     def _check(self) -> None:
         self._progress(self._ngrams.done, self._ngrams.total, "writing")
 
-    def arrays(self) -> dict[str, Stored]:
-        """Return the arrays of the model; large ones are in files."""
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays of the model; large ones are mapped from unnamed files."""
         with explain_limits("write ARPA text, raise min_counts, or train on less text"):
             for many in self.counts[1:]:
                 _kernel.lm_table_slots(many)
-        arrays: dict[str, Stored] = dict(zip(("p", "backoff"), self._word_logs, strict=True))
+        arrays: dict[str, NDArray[Any]] = dict(zip(("p", "backoff"), self._word_logs, strict=True))
         room, ngrams = self._scratch.memory.tables, self._ngrams
         for n in range(2, self.about["order"] + 1):
             with self._scratch.writing():
@@ -341,16 +336,11 @@ class TrainedLanguageModel:
             self._check()
             if table is not None:
                 room -= table.nbytes
-            arrays[f"table_{n}"] = FileArray(*ngrams.table_file(n)) if table is None else table
+            else:
+                table = FileArray(*ngrams.table_file(n)).memory_map()
+            arrays[f"table_{n}"] = table
         arrays |= word_arrays(self._vocab, "words")
         return {name: arrays[name] for name in model_layouts(self.about["order"])}
-
-    def map_arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays of the model; large ones are mapped from unnamed files."""
-        return {
-            name: array.memory_map() if isinstance(array, FileArray) else array
-            for name, array in self.arrays().items()
-        }
 
     def save(self, path: FilePath) -> None:
         """Write the binary format."""

@@ -40,7 +40,9 @@ class Term(NamedTuple):
     part: str = VALUE
 
     def __str__(self) -> str:
-        return str(self.metric) if self.part == VALUE else f"{self.metric}@{self.part}"
+        if self.part == VALUE and "@" not in str(self.metric):
+            return str(self.metric)
+        return f"{self.metric}@{self.part}"
 
 
 class FitRow(NamedTuple):
@@ -181,6 +183,8 @@ def _parse_terms(
     terms: list[Term] = []
     for name in names:
         text, at, part = name.rpartition("@") if isinstance(name, str) else (name, "", VALUE)
+        if '"' in part:  # the sign is in a quoted value
+            text, at, part = name, "", VALUE
         base, part = (metric(text), part) if at else (metric(name), VALUE)
         for scorer in base.for_evalset(evalset):
             term = Term(scorer.of_segments() if level == "segment" else scorer, part)

@@ -20,7 +20,7 @@ from karat.errors import InputError, MetricError, quoted
 from karat.progress import Progress, silent
 from karat.registry import call, origin
 from karat.settings import NamedSettings
-from karat.text.references import GivenReferences, as_references
+from karat.text.references import GivenReferences, NoReferences, References, as_references
 from karat.text.segments import Texts, as_segments
 from karat.text.tokens import Recipe, stemmer_origin, stop_digest, tokenizer_origin
 
@@ -218,6 +218,11 @@ class Metric(NamedSettings, ABC):
         return 1
 
     @property
+    def needs_references(self) -> bool:
+        """True if segments need references; a class may define `needs_references = False`."""
+        return self.reads_texts
+
+    @property
     def slow(self) -> bool:
         """True if segments take so long that batches must be small."""
         return False
@@ -330,7 +335,7 @@ class Metric(NamedSettings, ABC):
     def stats(
         self,
         candidates: Texts,
-        references: GivenReferences,
+        references: GivenReferences | None = None,
         *,
         threads: int | None = None,
         progress: Progress = silent,
@@ -365,7 +370,7 @@ class Metric(NamedSettings, ABC):
     def corpus(
         self,
         candidates: Texts,
-        references: GivenReferences,
+        references: GivenReferences | None = None,
         *,
         threads: int | None = None,
         progress: Progress = silent,
@@ -381,7 +386,7 @@ class Metric(NamedSettings, ABC):
     def segments(
         self,
         candidates: Texts,
-        references: GivenReferences,
+        references: GivenReferences | None = None,
         *,
         threads: int | None = None,
         progress: Progress = silent,
@@ -396,7 +401,7 @@ class Metric(NamedSettings, ABC):
     def _collect(
         self,
         candidates: Texts,
-        references: GivenReferences,
+        references: GivenReferences | None,
         reduce: Callable[[Metric, NDArray[Any], int], Any],
         threads: int | None,
         progress: Progress,
@@ -404,7 +409,13 @@ class Metric(NamedSettings, ABC):
         from karat.metrics.pairs import run_batches
 
         texts = as_segments(candidates, "candidates")
-        refs = as_references(references, len(texts), texts.name)
+        refs: References
+        if references is not None:
+            refs = as_references(references, len(texts), texts.name)
+        elif not self.needs_references:
+            refs = NoReferences(len(texts))
+        else:
+            raise InputError(f"{self} needs references, and none were given")
         self.claims.check(self, references_fact(refs.number), only="nrefs")
         batches = run_batches(
             [self], {"candidate": texts}, refs, reduce, threads=threads, progress=progress

@@ -15,7 +15,7 @@ from karat.errors import MetricError, quoted
 from karat.metrics.base import Metric
 from karat.registry import Registry
 from karat.results import Result
-from karat.settings import nearest, parse_settings, to_text
+from karat.settings import nearest, parse_settings, split_unquoted, to_text
 
 
 def _fold(name: str) -> str:
@@ -46,13 +46,19 @@ METRICS: Registry[type[Metric]] = Registry(
         "aev": "karat.metrics.ngram:AEv",
         "bleu": "karat.metrics.ngram:BLEU",
         "chrf": "karat.metrics.chrf:ChrF",
+        "contains": "karat.metrics.answers:Contains",
         "cosine": "karat.metrics.cosine:Cosine",
+        "em": "karat.metrics.answers:ExactMatch",
         "estimate": "karat.estimation.estimate_metric:HumanEstimate",
+        "f1": "karat.metrics.answers:AnswerF1",
         "given": "karat.metrics.given:ExternalScores",
         "gtm": "karat.metrics.gtm:GTM",
         "generation_accuracy": "karat.metrics.accuracy:GenerationAccuracy",
         "generation_tree_accuracy": "karat.metrics.tree:GenerationTreeAccuracy",
+        "json": "karat.metrics.answers:ValidJSON",
+        "number": "karat.metrics.answers:NumberMatch",
         "quality_accuracy": "karat.metrics.tree:QualityAccuracy",
+        "regex": "karat.metrics.answers:RegexMatch",
         "rouge1": "karat.metrics.rouge:RougeN",
         "rougeL": "karat.metrics.rouge:RougeL",
         "rougeLsum": "karat.metrics.rouge:RougeLsum",
@@ -82,7 +88,7 @@ def metric(name: str | Metric) -> Metric:
     if not isinstance(name, str):
         kind = getattr(name, "__name__", type(name).__name__)
         raise MetricError(f"{kind} is no metric: give its name, such as bleu, or a metric")
-    if "|" not in name:
+    if len(split_unquoted(name, "|")) == 1:
         return parse_name(name)
     from karat.metrics.signatures import parse_signature
 

@@ -162,6 +162,10 @@ class Pairs:
         """Return the number of a pair's segment, from 1, for messages."""
         return int(np.searchsorted(self.starts, pair, side="right")) + self._first
 
+    def row_number(self, row: int) -> int:
+        """Return the number of a row's segment, from 1, for messages."""
+        return self._first + row + 1
+
     @property
     def single(self) -> bool:
         """True if every segment has one reference."""

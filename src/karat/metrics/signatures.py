@@ -22,7 +22,7 @@ from karat.errors import MetricError, quoted
 from karat.metrics.base import Claims, Metric, check_plugin, check_version, is_count
 from karat.metrics.names import METRICS, parse_name
 from karat.registry import origin
-from karat.settings import nearest, to_text
+from karat.settings import nearest, split_unquoted, to_text
 from karat.text.tokens import tokenizer_origin
 
 FIRST, LAST = (2, 0), (2, 6)
@@ -269,7 +269,7 @@ _UNCOUNTED = (("nrefs", "var"), ("nrefs", "unknown"))
 
 def parse_signature(text: str) -> Metric:
     """Return the metric of a signature, with its claims."""
-    head, *fields = (part.strip() for part in text.split("|"))
+    head, *fields = (part.strip() for part in split_unquoted(text, "|"))
     if head.partition(":")[0] in _ALL and ":" in head:  # the metric's name is left out
         head, fields = "", [head, *fields]
     signs = {_sign(text, field) for field in fields}
@@ -285,7 +285,8 @@ def _sign(text: str, field: str) -> str:
     if not sign or field.startswith(sign) or field.endswith(sign):
         raise MetricError(
             f"{text}: {quoted(field)} is not a field of a signature; expected Karat's form, "
-            f"as in bleu|nrefs=1, or sacreBLEU's, as in BLEU|nrefs:1|case:mixed"
+            f"as in bleu|nrefs=1, or sacreBLEU's, as in BLEU|nrefs:1|case:mixed; a value with a "
+            f"bar needs quotes"
         )
     return sign
 

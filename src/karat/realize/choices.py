@@ -18,10 +18,9 @@ from karat.realize.inflector import (
     pair_features,
     tree_scores,
 )
-from karat.realize.input_trees import InputTrees, WordOrder
 
 MIN_SHOWN_PROBABILITY = 0.05
-"""An empty slot is shown if another filling is at least this probable."""
+"""Fillings of empty slots and forms that were not chosen are shown if they are this probable."""
 MAX_SHOWN_FILLINGS = 3
 """Number of likeliest fillings of a slot that are shown."""
 
@@ -58,11 +57,9 @@ class OptionalWord(NamedTuple):
 
 
 class CompletionExplained(NamedTuple):
-    """The steps of completion: slots, the completed tree and its best orders."""
+    """The steps of completion: the fillings of slots, and the words of the best order."""
 
     fillings: tuple[SlotFilling, ...]
-    tree: InputTrees
-    orders: tuple[WordOrder, ...]
     optional: tuple[OptionalWord, ...]
     """The words of the best order, with the alternatives in their slots."""
 
@@ -73,8 +70,7 @@ def explain_completion(realized: RealizedContent, words: list[str]) -> Completio
     for choice in realized.choices:
         if any(filling and p >= MIN_SHOWN_PROBABILITY for filling, p in choice.fillings):
             rows += _slot_fillings(choice, words[choice.node], realized)
-    optional, orders = tuple(_optional_words(realized)), tuple(realized.orders[0])
-    return CompletionExplained(tuple(rows), realized.inserted.trees, orders, optional)
+    return CompletionExplained(tuple(rows), tuple(_optional_words(realized)))
 
 
 def _slot_fillings(choice: Choice, word: str, realized: RealizedContent) -> Iterator[SlotFilling]:
@@ -158,6 +154,11 @@ class WordForm(NamedTuple):
     tree: float
     before: float
     after: float
+
+    @property
+    def is_alternative(self) -> bool:
+        """True if the form was not chosen but is probable enough to be shown."""
+        return not self.chosen and self.probability >= MIN_SHOWN_PROBABILITY
 
 
 def explain_forms(ordered: OrderedForms) -> list[WordForm]:

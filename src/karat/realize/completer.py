@@ -29,20 +29,16 @@ from karat.realize.content import (
 )
 from karat.realize.input_trees import SPACE, SPACES, check_inputs
 from karat.realize.slot_features import (
-    BASE,
-    FEATURES,
     Hashes,
+    Kind,
     NodeFeatures,
-    filled_templates,
+    Numbers,
     hash_strings,
     learn_lemmas,
-    mix,
-    ragged,
 )
 from karat.realize.symbols import (
     feature_rows,
     from_half_bytes,
-    positions_within,
     to_half_bytes,
 )
 from karat.realize.treebank import Treebank
@@ -68,13 +64,10 @@ class ClassModel:
         """Return the token of a lower-cased word."""
         return SPACES.sub(SPACE, word) if word in self.frequent else tag
 
-    def about(self) -> dict[str, Any]:
-        """Return the stored description."""
-        return {"frequent": sorted(self.frequent), "model": self.model.about}
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the stored arrays."""
-        return with_prefix("classes_", self.model.arrays)
+    def parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return the stored model: its description and its arrays."""
+        about = {"frequent": sorted(self.frequent), "model": self.model.about}
+        return about, with_prefix("classes_", self.model.arrays)
 
     @classmethod
     def stored(cls, about: Mapping[str, Any], arrays: Mapping[str, Any], name: str) -> ClassModel:
@@ -95,8 +88,6 @@ def train_class_model(treebank: Treebank) -> ClassModel:
 
 Weights = NDArray[np.float32]
 Chances = NDArray[np.float32]
-Numbers = NDArray[np.int32]
-Kind = tuple[str, str]
 T = TypeVar("T")
 
 BITS = 22
@@ -110,47 +101,8 @@ MIN_FILLED_SHARE = 0.002
 """A slot stays empty at nodes of a kind, if a smaller share of them fills it."""
 
 
-class Learning(NamedTuple):
-    """Settings of training: learning rate, and share of features that are dropped out."""
-
-    rate: float = 0.07
-    dropout: float = 0.3
-
-
-DEFAULT_LEARNING = Learning()
-
-
-class TreeViews:
-    """Features of trees for classifiers: those common to all slots, and those of filled slots."""
-
-    def __init__(self, trees: ContentTrees, inputs: str, lemmas: Mapping[str, str]) -> None:
-        self.trees, self.nodes = trees, trees.nodes
-        self._features = NodeFeatures(trees, inputs == "all", lemmas)
-        columns = self._features.columns
-        self._base = self._features.blocks(columns, BASE, 1)
-        if inputs == "all":
-            self._base += self._features.feature_blocks(columns, FEATURES, 1000)
-        tags = trees.tags if inputs == "all" else [""] * trees.nodes
-        self.kinds: list[Kind] = list(zip(trees.relations, tags, strict=True))
-
-    def numbers(self, filled: Sequence[Hashes], nodes: Ints) -> tuple[Numbers, Ints]:
-        """Return the features of some nodes, and the offsets of each node.
-
-        `filled` has hashes of the fillings of all nodes, for every slot filled so far.
-        """
-        columns = dict(self._features.columns)
-        together = np.zeros(self.nodes, dtype=np.uint64)
-        for k, texts in enumerate(filled):
-            columns[str(k)] = texts
-            together = mix(together, texts)
-        columns["A"] = together
-        blocks = self._base
-        if filled:
-            blocks = blocks + self._features.blocks(columns, filled_templates(len(filled)), 2000)
-        numbers, offsets = ragged(blocks, self.nodes, BITS)
-        counts = np.diff(offsets)[nodes]
-        places = np.repeat(offsets[nodes], counts) + positions_within(counts)
-        return numbers[places], np.append(0, np.cumsum(counts)).astype(np.int64)
+RATE, DROPOUT = 0.07, 0.3
+"""Learning rate, and share of features that are dropped out in training."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,21 +120,19 @@ class SlotClassifier(Generic[T]):
     has_weight: Flags
     weights: Weights
 
-    def chances(self, views: TreeViews, filled: Sequence[Hashes]) -> tuple[Ints, Chances]:
+    def chances(self, views: NodeFeatures, filled: Sequence[Hashes]) -> tuple[Ints, Chances]:
         """Return the nodes that may have fillings, and the probability of each."""
         members = [j for j, kind in enumerate(views.kinds) if kind in self.kinds]
         nodes = np.array(members, dtype=np.int64)
-        rows = _rows(*views.numbers(filled, nodes), self.has_weight)
+        rows = _rows(*views.numbers(filled, nodes, BITS), self.has_weight)
         return nodes, _kernel.label_chances(self.weights, len(self.fillings), rows)
 
-    def about(self) -> dict[str, Any]:
-        """Return the stored description."""
-        return {"fillings": list(self.fillings), "kinds": sorted(self.kinds)}
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the stored arrays: half a byte per weight, and the exponent of each row."""
+    def parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return the stored classifier: half a byte per weight, and the exponent of each row."""
+        about = {"fillings": list(self.fillings), "kinds": sorted(self.kinds)}
         levels, exponents = to_half_bytes(self.weights, len(self.fillings))
-        return {"known": np.packbits(self.has_weight), "levels": levels, "exponents": exponents}
+        bits = np.packbits(self.has_weight)
+        return about, {"known": bits, "levels": levels, "exponents": exponents}
 
     @classmethod
     def stored(
@@ -206,16 +156,17 @@ class SlotClassifier(Generic[T]):
 
     def rounded(self) -> SlotClassifier[T]:
         """Return the classifier with its weights rounded as in storage."""
-        return self.stored(self.fillings, [*self.kinds], self.arrays())
+        return self.stored(self.fillings, [*self.kinds], self.parts()[1])
 
 
 def train_classifier(
-    views: TreeViews,
+    views: NodeFeatures,
     gold: Sequence[T],
     filled: Sequence[Hashes],
     nothing: T,
     seed: int,
-    learning: Learning = DEFAULT_LEARNING,
+    rate: float = RATE,
+    dropout: float = DROPOUT,
 ) -> SlotClassifier[T]:
     """Train a classifier on nodes with gold fillings.
 
@@ -235,12 +186,12 @@ def train_classifier(
         kind for kind, n in filled_counts.items() if n >= MIN_FILLED_SHARE * totals[kind]
     )
     members = [j for j, kind in enumerate(views.kinds) if kind in kinds and gold[j] in number]
-    numbers, offsets = views.numbers(filled, np.array(members, dtype=np.int64))
+    numbers, offsets = views.numbers(filled, np.array(members, dtype=np.int64), BITS)
     min_count = max(MIN_FEATURE_COUNT, len(members) // NODES)
     has_weight = np.bincount(numbers, minlength=1 << BITS) >= min_count
     rows = _rows(numbers, offsets, has_weight)
     labels = np.array([number[gold[j]] for j in members], dtype=np.int32).reshape(-1, 1)
-    trainer = _kernel.LabelTrainer([len(fillings)], int(has_weight.sum()), *learning, DAMPING)
+    trainer = _kernel.LabelTrainer([len(fillings)], int(has_weight.sum()), rate, dropout, DAMPING)
     rng = np.random.default_rng(seed)
     for epoch in range(EPOCHS):
         for part in np.array_split(rng.permutation(len(members)), 2):
@@ -248,7 +199,7 @@ def train_classifier(
             if epoch >= EPOCHS - REMEMBERED:
                 trainer.remember()
     # Compensate for dropout: more features are summed now than in training.
-    weights = trainer.mean().reshape(-1) * np.float32(1 - learning.dropout)
+    weights = trainer.mean().reshape(-1) * np.float32(1 - dropout)
     return SlotClassifier(fillings, kinds, has_weight, weights)
 
 
@@ -298,15 +249,6 @@ class Choice(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class CompletedTrees:
-    """Content words with the fillings of their slots, and the choices made."""
-
-    trees: ContentTrees
-    fillings: Mapping[str, list[Filling]]
-    choices: tuple[Choice, ...]
-
-
-@dataclass(frozen=True, eq=False)
 class Completer:
     """Classifiers of slots for one kind of input: `all` or `relations`."""
 
@@ -319,11 +261,16 @@ class Completer:
     slots: Mapping[str, SlotClassifier[Filling]]
     tagger: SlotClassifier[str] | None
 
-    def complete(self, trees: ContentTrees, slots: Sequence[str]) -> CompletedTrees:
-        """Fill the given slots where they are empty and the node is not closed."""
+    def complete(
+        self, trees: ContentTrees, slots: Sequence[str]
+    ) -> tuple[ContentTrees, tuple[Choice, ...]]:
+        """Fill the given slots where they are empty and the node is not closed.
+
+        Return the trees with fillings and tags, and the choices made.
+        """
         if missing := set(slots) - set(self.slots):
             raise InputError(f"the model does not fill the slots {', '.join(sorted(missing))}")
-        views = TreeViews(trees, self.inputs, self.lemmas)
+        views = NodeFeatures(trees, self.inputs, self.lemmas)
         filled: list[Hashes] = []
         fillings, choices = dict(trees.fillings), list[Choice]()
         for slot in SLOTS:
@@ -334,9 +281,9 @@ class Completer:
                     fillings[slot][choice.node] = choice.best
                 choices += slot_choices
             filled.append(hash_fillings(fillings[slot]))
-        return CompletedTrees(self._tagged(trees, views), fillings, tuple(choices))
+        return replace(self._tagged(trees, views), fillings=fillings), tuple(choices)
 
-    def _choices(self, slot: str, views: TreeViews, filled: list[Hashes]) -> list[Choice]:
+    def _choices(self, slot: str, views: NodeFeatures, filled: list[Hashes]) -> list[Choice]:
         """Return the likeliest fillings of a slot at the nodes where it may be filled."""
         model, trees = self.slots[slot], views.trees
         nodes, chances = model.chances(views, filled)
@@ -351,7 +298,7 @@ class Completer:
             Choice(j, slot, tuple((model.fillings[k], p[k]) for k in best)) for j, best, p in rows
         ]
 
-    def _tagged(self, trees: ContentTrees, views: TreeViews) -> ContentTrees:
+    def _tagged(self, trees: ContentTrees, views: NodeFeatures) -> ContentTrees:
         """Return the trees with tags, predicted if they are not given."""
         if self.tagger is None:
             return trees
@@ -368,15 +315,15 @@ class Completer:
             "inputs": self.inputs,
             "final": sorted(self.final),
             "lemmas": dict(self.lemmas),
-            "slots": {slot: classifier.about() for slot, classifier in self.slots.items()},
-            "classes": self.classes.about(),
+            "slots": {},
         }
-        arrays = self.classes.arrays()
+        about["classes"], arrays = self.classes.parts()
         for slot, classifier in self.slots.items():
-            arrays |= with_prefix(f"{slot}_", classifier.arrays())
+            about["slots"][slot], slot_arrays = classifier.parts()
+            arrays |= with_prefix(f"{slot}_", slot_arrays)
         if self.tagger is not None:
-            about["tagger"] = self.tagger.about()
-            arrays |= with_prefix("tagger_", self.tagger.arrays())
+            about["tagger"], tagger_arrays = self.tagger.parts()
+            arrays |= with_prefix("tagger_", tagger_arrays)
         return about, arrays
 
     @classmethod
@@ -421,7 +368,7 @@ def hash_fillings(fillings: Sequence[Filling]) -> Hashes:
 
 
 SEED = 100  # of the first classifier; that of the tagger is SEED + 99
-SLOT_LEARNING = {"comma": Learning(rate=0.05, dropout=0.6)}
+SLOT_LEARNING = {"comma": {"rate": 0.05, "dropout": 0.6}}
 """Slot -> its settings, if not the default: the classifier of commas overfits easily."""
 
 
@@ -430,14 +377,14 @@ def train_completer(treebank: Treebank, inputs: str, *, progress: Progress = sil
     check_features(treebank, inputs)
     final = final_marks(treebank)
     trees, lemmas = content_trees(treebank, final), learn_lemmas(treebank)
-    views = TreeViews(trees, inputs, lemmas)
+    views = NodeFeatures(trees, inputs, lemmas)
     filled: list[Hashes] = []
     slots: dict[str, SlotClassifier[Filling]] = {}
     for n, slot in enumerate(SLOTS):
         progress(n, len(SLOTS) + 1, f"completion, {slot}")
         gold = trees.fillings[slot]
-        learning = SLOT_LEARNING.get(slot, DEFAULT_LEARNING)
-        classifier = train_classifier(views, gold, filled, (), SEED + n, learning)
+        learning = SLOT_LEARNING.get(slot, {})
+        classifier = train_classifier(views, gold, filled, (), SEED + n, **learning)
         slots[slot] = classifier.rounded()
         filled.append(hash_fillings(gold))
     progress(len(SLOTS), len(SLOTS) + 1, "completion, tags")

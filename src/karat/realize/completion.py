@@ -399,19 +399,17 @@ def realize_content(
 
     Features and candidates of all trees are in memory: call it with blocks of trees.
     """
-    completed = completer.complete(content, slots)
-    widest = {(c.slot, c.node): widest_filling(c) for c in completed.choices}
+    completed, choices = completer.complete(content, slots)
+    widest = {(c.slot, c.node): widest_filling(c) for c in choices}
     fillings = _replace_fillings(completed.fillings, widest)
-    wide = insert_fillings(completed.trees, fillings)
+    wide = insert_fillings(completed, fillings)
     wide_orders = orderer.realize(wide.trees)
     models = orderer.language_model, completer.classes, WEIGHTS[completer.inputs]
-    best, scores = rescore(wide, wide_orders, completed.choices, fillings, *models)
+    best, scores = rescore(wide, wide_orders, choices, fillings, *models)
     fillings = _replace_fillings(fillings, best)
-    inserted = insert_fillings(completed.trees, fillings)
+    inserted = insert_fillings(completed, fillings)
     orders = orderer.realize(inserted.trees, k)
-    return RealizedContent(
-        content, inserted, orders, fillings, completed.choices, wide, wide_orders, scores
-    )
+    return RealizedContent(content, inserted, orders, fillings, choices, wide, wide_orders, scores)
 
 
 def _replace_fillings(fillings: Fillings, replacements: Mapping[Slot, Filling]) -> Fillings:

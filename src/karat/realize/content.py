@@ -21,7 +21,7 @@ from karat import _kernel
 from karat.arrays import Flags, Ints, np
 from karat.errors import InputError, quoted
 from karat.realize.input_trees import check_lengths, number_contents, to_names
-from karat.realize.treebank import Treebank
+from karat.realize.treebank import FlatTrees, Treebank
 
 SLOTS = ("aux", "mark", "case", "cc", "article", "final", "comma", "other")
 """Slots in the order in which they are filled: later slots see earlier fillings."""
@@ -121,7 +121,7 @@ Sources = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, eq=False)
-class ContentTrees:
+class ContentTrees(FlatTrees):
     """Content words: tree i has the nodes `offsets[i]` to `offsets[i + 1]` of every column.
 
     `heads` are positions in the columns, -1 for roots; a head precedes its daughters. `fillings`
@@ -143,9 +143,6 @@ class ContentTrees:
     """Nodes that get no insertions."""
     places: Ints
     sources: Mapping[str, list[Sources]]
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
 
     @property
     def nodes(self) -> int:

@@ -20,13 +20,12 @@ from karat.metrics.names import metric
 from karat.progress import Progress, silent
 from karat.realize.completion import Fillings, RealizedContent, to_treebank
 from karat.realize.content import (
-    CLASSES,
     ContentTrees,
     Filling,
     completed_slots,
     content_trees,
 )
-from karat.realize.generation import ContentRealizer, slots_to_complete
+from karat.realize.generation import ContentRealizer
 from karat.realize.inflection import LemmaRealizer
 from karat.realize.input_trees import (
     SPACE,
@@ -149,8 +148,7 @@ class RealizerOutput(NamedTuple):
             float(metric(name).corpus(self.sentences, references).value)
             for name in METRICS.values()
         ]
-        reference_sentences = (trees.sentence(i, trees.reference(i)) for i in range(len(trees)))
-        pairs = zip(self.sentences, reference_sentences, strict=True)
+        pairs = zip(self.sentences, trees.reference_sentences(), strict=True)
         exact = sum(written == reference for written, reference in pairs) / len(trees)
         speed = len(trees) / max(self.seconds, 1e-9)
         return RealizerScores._make((self.model, self.inputs, *values, exact, speed, self.forms))
@@ -336,9 +334,8 @@ def _kinds(model: RealizerModel, inputs: str, realizer: str | None) -> tuple[str
         return tuple(kinds)
     for name in names:
         if name == "relations":
-            slots_to_complete(model, name, tuple(CLASSES), realizer=realizer)
-        else:
-            model.best(name, realizer)
+            model.completer(name)
+        model.best("all" if name == "relations" else name, realizer)
     return tuple(kind for kind in KINDS if kind in names)
 
 

@@ -16,7 +16,6 @@ from karat.errors import InputError, quoted
 from karat.progress import Progress, silent
 from karat.realize.choices import CompletionExplained, WordForm, explain_completion, explain_forms
 from karat.realize.completion import RealizedContent
-from karat.realize.content import completed_slots, name_classes
 from karat.realize.fergus import Fergus
 from karat.realize.generation import ContentRealizer, RealizationRequest, note_unseen_labels
 from karat.realize.grammar import Supertag, extract_grammar, frame_text, gold_frames
@@ -102,12 +101,15 @@ class Assignment(NamedTuple):
     sentence: str
 
 
-class PathScore(NamedTuple):
-    """A path of the lattice, and the parts of its score."""
+class ScoredSentence(NamedTuple):
+    """A sentence and the parts of its score: those of its structure and of the language model.
+
+    The structure is scored by the adjunction table, or by the features of the ordering model.
+    """
 
     rank: int
     score: float
-    table: float
+    structure: float
     lm: float
     sentence: str
 
@@ -121,7 +123,7 @@ class SupertagsExplained(NamedTuple):
     assigned: tuple[NodeSupertag, ...]
     assignments: tuple[Assignment, ...]
     lattice: TreeLattice
-    paths: tuple[PathScore, ...]
+    paths: tuple[ScoredSentence, ...]
     best: WordOrder
     unpruned: TreeLattice | None = None
 
@@ -137,21 +139,11 @@ class NodeLabel(NamedTuple):
     relation: str
 
 
-class OrderScore(NamedTuple):
-    """An order by the ordering model: the sum of features, and the language model's part."""
-
-    rank: int
-    score: float
-    features: float
-    lm: float
-    sentence: str
-
-
 class OrderingExplained(NamedTuple):
     """The steps of the ordering model; `treelets` are those of each order, the best first."""
 
     labels: tuple[NodeLabel, ...]
-    orders: tuple[OrderScore, ...]
+    orders: tuple[ScoredSentence, ...]
     treelets: tuple[tuple[TreeletScores, ...], ...]
     best: tuple[WordOrder, ...]
 
@@ -211,20 +203,19 @@ def explain_tree(
     check_best("k", k)
     if request.complete and unpruned:
         raise InputError("--unpruned is for the supertags, which --complete does not use")
-    if request.complete and slots is None:
-        classes = name_classes(completed_slots(request.complete))
-        if inputs == "words":
-            advice = "give --inputs all, relations or lemmas"
-            subject = f"insertion of {classes} is explained from relations"
-            raise InputError(f"inputs='words': {subject}: {advice}")
-        model.completer(inputs)  # raises: the model does not insert words from these inputs
     if slots is None:
+        if request.complete and inputs == "words":
+            raise InputError(
+                "inputs='words': insertion of punctuation is explained from relations: give "
+                "--inputs all, relations or lemmas"
+            )
+        if request.complete:
+            model.completer(inputs)  # raises: the model does not insert words from these inputs
         model.best(inputs, realizer)  # raises if there is none for these inputs
-    if isinstance(trees, Treebank):
-        if slots is None:
+        if isinstance(trees, Treebank):
             trees = input_trees(to_inputs(trees, inputs), inputs)
-        else:
-            check_labels(trees, inputs)
+    if isinstance(trees, Treebank):
+        check_labels(trees, inputs)
     check_tree(trees, tree)
     settings: dict[str, object] = {"inputs": inputs, "tree": tree + 1, "n_best": k}
     settings |= {"realizer": realizer} if realizer else {}
@@ -413,7 +404,7 @@ def explain_supertags(
     progress(1, len(taggings) + 2, "choosing paths")
     (orders,), lms = fergus.linearize(tree, taggings[0], k)
     paths = [
-        PathScore(rank, order.score, order.score - lm, lm, tree.sentence(0, order.nodes))
+        ScoredSentence(rank, order.score, order.score - lm, lm, tree.sentence(0, order.nodes))
         for rank, (order, lm) in enumerate(zip(orders, lms.tolist(), strict=True), 1)
     ]
     assigned: list[NodeSupertag] = []
@@ -454,7 +445,7 @@ def explain_ordering(
         treelets.append(tuple(model.explain(tree, 0, order)))
         features = sum(treelet.sum for treelet in treelets[-1])
         parts = order.score, features, order.score - features
-        orders.append(OrderScore(rank, *parts, tree.sentence(0, order.nodes)))
+        orders.append(ScoredSentence(rank, *parts, tree.sentence(0, order.nodes)))
     # Labels, given or predicted, as the features see them.
     if tree.inputs == "lemmas":  # all are given
         columns: tuple[list[str], ...] = (tree.tags, tree.fine, tree.relations)

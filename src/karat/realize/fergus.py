@@ -130,16 +130,12 @@ class LpWeights:
 
 def train_lm(trees: InputTrees, order: int = ORDER) -> LanguageModel:
     """Train a language model on the sentences of trees, with the treebank's tokens."""
-    spaceless = trees.without_spaces()
-    sentences = [spaceless.sentence(i, spaceless.reference(i)) for i in range(len(spaceless))]
-    return LanguageModel.train(sentences, order, tok="none")
+    return LanguageModel.train(trees.without_spaces().reference_sentences(), order, tok="none")
 
 
 def lm_words(model: LanguageModel, trees: InputTrees) -> NDArray[np.int32]:
     """Return the language model's ids of the nodes' words."""
-    vocab = _kernel.Vocab()
-    ids = vocab.add(trees.without_spaces().words)
-    return model.find(vocab)[ids]
+    return model.word_ids(trees.without_spaces().words)
 
 
 def order_in_batches(

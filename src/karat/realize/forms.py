@@ -73,17 +73,6 @@ Label = tuple[str, ...]
 """Tags, with or without features, of the lemmas of a rule."""
 
 
-class Guess(NamedTuple):
-    """Forms with the number of types that support each, and the probability of the best.
-
-    `suffix` is that of the rule; None without a rule.
-    """
-
-    forms: Mapping[str, int]
-    probability: float
-    suffix: str | None = None
-
-
 def suffixes(lemma: str) -> Iterator[str]:
     """Yield the suffixes of a lemma for which there may be rules, the longest first.
 
@@ -120,8 +109,11 @@ class SuffixRules:
                     rules._edits[label, suffix][edit] += 1
         return rules
 
-    def guess(self, lemma: str, labels: tuple[Label, ...]) -> Guess:
-        """Return the forms of a lemma; the lemma itself if no rule is probable."""
+    def guess(self, lemma: str, labels: tuple[Label, ...]) -> tuple[FormSource, float]:
+        """Return the forms of a lemma, and the probability of the best.
+
+        If no rule is probable, the form is the lemma itself.
+        """
         for label in labels:
             for suffix in suffixes(lemma):
                 edits = self._edits.get((label, suffix), Counter())
@@ -136,8 +128,8 @@ class SuffixRules:
                     break
                 least = min(best, MIN_TYPE_SHARE * total)
                 forms = {form: times for form, times in times_of_form.items() if times >= least}
-                return Guess(forms, best / (total + 1), suffix)
-        return Guess({lemma: 0}, 0.0)
+                return FormSource(forms, "rule", suffix), best / (total + 1)
+        return FormSource({lemma: 0}, "lemma"), 0.0
 
 
 MAX_DIFFERENCES = 3
@@ -325,8 +317,7 @@ class FormTable:
 
         They come from the most similar cell, or from a rule if that is more probable.
         """
-        forms, probability, suffix = self._rules.guess(cell.lemma, cell.labels)
-        source = FormSource(forms, "lemma") if suffix is None else FormSource(forms, "rule", suffix)
+        source, probability = self._rules.guess(cell.lemma, cell.labels)
         for other in self._cells.get(cell.lemma, ()):
             similarity = self._probability_of_same(cell, other) if other != cell else 0.0
             if similarity > probability:

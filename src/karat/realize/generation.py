@@ -43,42 +43,12 @@ if TYPE_CHECKING:
     from karat.realize.ordering import OrderingModel
 
 
-def slots_to_complete(
-    model: RealizerModel,
-    inputs: str,
-    complete: Sequence[str],
-    keep: Sequence[str] = (),
-    realizer: str | None = None,
-) -> tuple[str, ...] | None:
-    """Return the slots to fill; raise if the options contradict each other or the model.
-
-    Return None if no content words are completed: `complete` is empty, or the language model alone
-    inserts the punctuation.
-    """
-    slots = completed_slots(complete, keep)
-    if keep and not complete:
-        raise InputError("--keep is for --complete: leave it out, or give both")
-    marks_alone = set(complete) == {"punctuation"}
-    if inputs == "words" and keep and marks_alone:
-        raise InputError(
-            "inputs='words': --keep needs relations: give --inputs all, relations or lemmas, or "
-            "leave --keep out"
-        )
-    if inputs == "relations" and not complete:
-        raise InputError("--inputs relations is for --complete: give it, or --inputs words or all")
-    check_inputs(inputs, (*INPUTS, "relations"))
-    by_language_model = marks_alone and not keep and inputs in INPUTS
-    if not complete or (by_language_model and not model.completes(inputs)):
-        return None
-    model.completer(inputs, slots)
-    model.best("all", realizer)
-    if inputs == "lemmas":
-        model.best(inputs, realizer)
-    return slots
-
-
 class RealizationRequest(NamedTuple):
-    """Checked options of a realization; `slots` is None if no content words are completed."""
+    """Checked options of a realization.
+
+    `slots` is None if no content words are completed: `complete` is empty, or the language model
+    alone inserts the punctuation.
+    """
 
     inputs: str
     complete: tuple[str, ...]
@@ -95,13 +65,33 @@ class RealizationRequest(NamedTuple):
         keep: Sequence[str],
         realizer: str | None,
     ) -> RealizationRequest:
-        """Return the options; raise if they do not fit the model or the trees."""
+        """Return the options; raise if they contradict each other, the model or the trees."""
         check_type("model", model, RealizerModel)
         check_type("trees", trees, InputTrees, Treebank)
         complete, keep = to_names("complete", complete), to_names("keep", keep)
+        slots = completed_slots(complete, keep)
         inputs = trees.inputs if isinstance(trees, InputTrees) else inputs
-        slots = slots_to_complete(model, inputs, complete, keep, realizer)
-        if slots is not None and isinstance(trees, InputTrees):
+        if keep and not complete:
+            raise InputError("--keep is for --complete: leave it out, or give both")
+        marks_alone = set(complete) == {"punctuation"}
+        if inputs == "words" and keep and marks_alone:
+            raise InputError(
+                "inputs='words': --keep needs relations: give --inputs all, relations or lemmas, "
+                "or leave --keep out"
+            )
+        if inputs == "relations" and not complete:
+            raise InputError(
+                "--inputs relations is for --complete: give it, or --inputs words or all"
+            )
+        check_inputs(inputs, (*INPUTS, "relations"))
+        by_language_model = marks_alone and not keep and inputs in INPUTS
+        if not complete or (by_language_model and not model.completes(inputs)):
+            return cls(inputs, complete, keep, None)
+        model.completer(inputs, slots)
+        model.best("all", realizer)
+        if inputs == "lemmas":
+            model.best(inputs, realizer)
+        if isinstance(trees, InputTrees):
             raise InputError("complete: expected a treebank to complete, as read_input returns it")
         return cls(inputs, complete, keep, slots)
 

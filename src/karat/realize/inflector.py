@@ -23,7 +23,7 @@ from karat.realize.log_linear import (
     mix_keys,
     symbols,
 )
-from karat.realize.orthography import plain
+from karat.realize.orthography import neighbours, plain
 from karat.realize.symbols import positions_within, word_shape
 from karat.realize.treebank import MISSING, Treebank
 
@@ -61,32 +61,6 @@ class Nodes:
         return len(self.cells)
 
     @cached_property
-    def lemmas(self) -> Keys:
-        """Symbols of lemmas; the last, at -1, is for the missing mother of a root."""
-        return symbols([*(cell.lemma for cell in self.cells), ""])
-
-    @cached_property
-    def tags(self) -> Keys:
-        """Symbols of UPOS and XPOS."""
-        return symbols([*(f"{cell.upos} {cell.xpos}" for cell in self.cells), ""])
-
-    @cached_property
-    def labels(self) -> Keys:
-        """Symbols of relations."""
-        return symbols([*self.relations, ""])
-
-    @cached_property
-    def morphology(self) -> Keys:
-        """Symbols of features."""
-        return symbols([*(cell.features for cell in self.cells), ""])
-
-    @cached_property
-    def sizes(self) -> Keys:
-        """Size class of the tree of each node."""
-        sizes = np.diff(self.offsets)
-        return np.repeat(np.searchsorted(SIZES, sizes), sizes).astype(np.uint64)
-
-    @cached_property
     def _daughters(self) -> tuple[Ints, Ints]:
         """Daughters sorted by mother, and the offsets of each node's daughters."""
         order = np.argsort(self.mothers, kind="stable")
@@ -119,7 +93,14 @@ def tree_features(nodes: Nodes, chosen: Ints) -> LogLinearFeatures:
     """Return features of some nodes from the tree: mother, sisters, daughters, labels."""
     mothers = nodes.mothers[chosen]
     above = np.where(mothers >= 0, nodes.mothers[mothers], -1)
-    lemma, tag, label, features = nodes.lemmas, nodes.tags, nodes.labels, nodes.morphology
+    cells = nodes.cells
+    # The last entry of each column, at -1, is for the missing mother of a root.
+    lemma = symbols([*(cell.lemma for cell in cells), ""])
+    tag = symbols([*(f"{cell.upos} {cell.xpos}" for cell in cells), ""])
+    label = symbols([*nodes.relations, ""])
+    features = symbols([*(cell.features for cell in cells), ""])
+    tree_sizes = np.diff(nodes.offsets)
+    size_class = np.repeat(np.searchsorted(SIZES, tree_sizes), tree_sizes).astype(np.uint64)
     of_node = (
         (label[chosen],),
         (tag[chosen], features[chosen]),
@@ -129,7 +110,7 @@ def tree_features(nodes: Nodes, chosen: Ints) -> LogLinearFeatures:
         (features[mothers], label[chosen]),
         (label[mothers], label[chosen]),
         (lemma[above], label[mothers]),
-        (nodes.sizes[chosen],),
+        (size_class[chosen],),
     )
     rows = np.arange(len(chosen))
     joined = [LogLinearFeatures(rows, mix_keys(n, *parts)) for n, parts in enumerate(of_node)]
@@ -208,10 +189,9 @@ def pair_features(parts: FormParts, left: Ints, right: Ints, rows: Ints) -> LogL
 
 def neighbour_rows(candidates: Candidates, chosen: Ints) -> tuple[Ints, Ints]:
     """Return the chosen forms before and after each word, as rows; -1 at the edges."""
-    before, after = np.append(-1, chosen[:-1]), np.append(chosen[1:], -1)
-    before[candidates.sentences[:-1]] = -1
-    after[candidates.sentences[1:] - 1] = -1
-    return before, after
+    before, after = neighbours(len(chosen), candidates.sentences)
+    with_edge = np.append(chosen, -1)
+    return with_edge[before], with_edge[after]
 
 
 def choose_forms(model: LogLinear, candidates: Candidates, scores: Floats) -> Ints:

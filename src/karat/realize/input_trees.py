@@ -19,7 +19,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -32,6 +31,7 @@ from karat.realize.treebank import (
     MISSING,
     NOTATIONS,
     SNIFFED_BYTES,
+    FlatTrees,
     Treebank,
     check_forms,
     complete_problem,
@@ -71,7 +71,7 @@ Orders = list[list[WordOrder]]
 
 
 @dataclass(frozen=True, eq=False)
-class InputTrees:
+class InputTrees(FlatTrees):
     """Trees: tree i has the nodes `offsets[i]` to `offsets[i + 1]` of every column.
 
     `heads` count from 0 within the tree, -1 for the root, and `heads[j] < j`. `tags` and
@@ -95,20 +95,12 @@ class InputTrees:
     lemmas: list[str] = field(default_factory=list)
     has_word_order: bool = True
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
     def __repr__(self) -> str:
         return f"<InputTrees {self.name}: {len(self):,} trees, {len(self.words):,} nodes>"
 
     def slice(self, i: int) -> slice:
         """Return the slice of tree i in the columns."""
         return slice(int(self.offsets[i]), int(self.offsets[i + 1]))
-
-    @cached_property
-    def starts(self) -> Ints:
-        """For each node, the start of its tree in the columns."""
-        return np.repeat(self.offsets[:-1], np.diff(self.offsets))
 
     def mothers(self) -> Ints:
         """Return the position of every node's head in the columns, -1 for roots."""
@@ -152,6 +144,10 @@ class InputTrees:
     def reference(self, i: int) -> tuple[int, ...]:
         """Return the nodes of tree i in the order of the treebank."""
         return tuple(np.argsort(self.places[self.slice(i)], kind="stable").tolist())
+
+    def reference_sentences(self) -> list[str]:
+        """Return the sentences of the treebank."""
+        return [self.sentence(i, self.reference(i)) for i in range(len(self))]
 
     def references(self) -> Trees:
         """Return the trees in the word order of the treebank, for metrics."""
@@ -258,7 +254,6 @@ def read_trees(path: str | Path, inputs: str = "words", *, lower: bool = True) -
 
 def to_inputs(treebank: Treebank, inputs: str) -> Treebank:
     """Return a treebank as one kind of input; raise if columns of that kind are missing."""
-    check_inputs(inputs, (*INPUTS, "relations"))
     if inputs != "words":
         check_labels(treebank, inputs)
     if inputs == "lemmas":

@@ -95,8 +95,8 @@ def fingerprints(trees: InputTrees) -> Fingerprints:
 
     A model stores these to recognise its training sentences without storing text.
     """
-    sentences = (trees.sentence(i, trees.reference(i)).lower() for i in range(len(trees)))
-    texts = (sentence.encode("utf-8", "surrogatepass") for sentence in sentences)
+    sentences = trees.reference_sentences()
+    texts = (sentence.lower().encode("utf-8", "surrogatepass") for sentence in sentences)
     digests = b"".join(blake2b(text, digest_size=8).digest() for text in texts)
     return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
 

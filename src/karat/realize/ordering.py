@@ -182,31 +182,24 @@ SCALE_TREE_STEP = 2  # use every second unseen tree, to save time
 SCALE_PARTS = 4  # parts of the trees, for reports of progress
 
 
-class Scales(NamedTuple):
-    """A factor for each class of features (`_kernel.feature_classes`), and for the language model.
+def mean_scales(additions: Sequence[NDArray[np.float32]]) -> tuple[NDArray[np.float32], float]:
+    """Return a factor for each class of features, and one for the language model.
 
         scale(feature) = 1 + a(template) + b(frequency of the feature in the treebank's orders)
 
-    Weights overfit their training trees, so some templates and frequent features seem better than
-    they are. A model of half of the treebank orders the other half; a, b and the scale of the
-    language model maximise the probability of the treebank's orders against the other best orders
-    (csrc/realize/ordering/scales.hpp).
-    """
+    Classes are those of `_kernel.feature_classes`. Weights overfit their training trees, so some
+    templates and frequent features seem better than they are. A model of half of the treebank
+    orders the other half; a, b and the scale of the language model maximise the probability of the
+    treebank's orders against the other best orders (csrc/realize/ordering/scales.hpp).
 
-    classes: NDArray[np.float32]
-    language_model: float
-
-
-def mean_scales(additions: Sequence[NDArray[np.float32]]) -> Scales:
-    """Return the mean scales of several models; all 1 without any.
-
-    `additions` to 1 are by template, by frequency, and of the language model.
+    `additions` are a, b and the addition of the language model, by several models, whose mean is
+    used. Without any, all scales are 1.
     """
     none = np.zeros((1, _kernel.TEMPLATES + _kernel.FREQUENCIES + 1), dtype=np.float32)
     mean = (np.stack(additions) if additions else none).mean(axis=0, dtype=np.float64)
     templates, frequencies = np.split(mean[:-1], [_kernel.TEMPLATES])
     classes = 1 + templates[:, None] + frequencies[None, :]
-    return Scales(classes.astype(np.float32).ravel(), 1 + float(mean[-1]))
+    return classes.astype(np.float32).ravel(), 1 + float(mean[-1])
 
 
 def learn_scales(
@@ -268,12 +261,12 @@ def train_ordering(
     additions = [
         learn_scales(columns, trees, is_first == bool(half), seed, step) for half in range(halves)
     ]
-    scales = mean_scales(additions)
+    class_scales, lm_scale = mean_scales(additions)
     all_trees = np.arange(len(trees), dtype=np.int64)
     weights = train_weights(columns, trees.places, all_trees, seed, step)
     if halves:
         classes = _kernel.feature_classes(columns.kernel, trees.places, all_trees, BITS)
-        weights = weights * scales.classes[classes]
+        weights = weights * class_scales[classes]
     step("language model")
     model = train_lm(trees, LM_ORDER)
     name = os.path.basename(treebank.name)
@@ -281,8 +274,7 @@ def train_ordering(
     # Round as in storage, so that a model does not change when it is saved.
     weights = from_bytes(*to_bytes(weights, BLOCK), BLOCK)
     labeller = Labeller.stored(labeller.about(), labeller.arrays())
-    lm_weight = LM_WEIGHT * scales.language_model
-    return OrderingModel(inputs, weights, labeller, model, lm_weight, trained)
+    return OrderingModel(inputs, weights, labeller, model, LM_WEIGHT * lm_scale, trained)
 
 
 def _label_treebank(

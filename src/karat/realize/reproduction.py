@@ -159,8 +159,7 @@ def is_example_right(sentence: str, training: Treebank, data: str) -> Conclusion
     """Judge the supertag model's sentence for Figure 2, unless it was trained on the example."""
     right = PRINTED["supertags"].lower()
     claim = f"The supertag model writes the right sentence from Figure 2's tree: {right}"
-    trees = input_trees(training, "words")
-    texts = (trees.sentence(i, trees.reference(i)) for i in range(len(trees)))
+    texts = input_trees(training, "words").reference_sentences()
     if any(text.removesuffix(" .") == right for text in texts):
         evidence = f"the training text has this sentence; {sentence}"
         return Conclusion("section 3.3", claim, UNDECIDED, evidence, data)

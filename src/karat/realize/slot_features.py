@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
@@ -75,6 +75,9 @@ def lemma(word: str, lemmas: Mapping[str, str]) -> str:
 
 
 Hashes = NDArray[np.uint64]
+Numbers = NDArray[np.int32]
+Kind = tuple[str, str]
+"""The relation and the tag of a node."""
 Columns = dict[str, Hashes]
 
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
@@ -120,13 +123,21 @@ class FeatureBlock(NamedTuple):
 
 
 class NodeFeatures:
-    """The columns of trees, and the features made of them."""
+    """The columns of trees, and the features made of them.
 
-    def __init__(self, trees: ContentTrees, sees_all: bool, lemmas: Mapping[str, str]) -> None:
-        self.trees, self.n, self.heads, self.sees_all = trees, trees.nodes, trees.heads, sees_all
-        self.lemmas = lemmas
+    `inputs` is `all` or `relations`, without tags and features.
+    """
+
+    def __init__(self, trees: ContentTrees, inputs: str, lemmas: Mapping[str, str]) -> None:
+        self.trees, self.n, self.heads, self.lemmas = trees, trees.nodes, trees.heads, lemmas
+        blank = [""] * trees.nodes
+        self.tags, self.features = (
+            (trees.tags, trees.features) if inputs == "all" else (blank, blank)
+        )
+        self.kinds: list[Kind] = list(zip(trees.relations, self.tags, strict=True))
         self.themselves = FeaturePairs(np.arange(self.n), np.arange(self.n))
         below = np.flatnonzero(self.heads >= 0)
+        self.above = FeaturePairs(below, self.heads[below])
         self.daughters = FeaturePairs.of(self.heads[below], below)
         self.sisters = _sisters(self.daughters)
 
@@ -134,7 +145,6 @@ class NodeFeatures:
     def columns(self) -> Columns:
         """Columns of every node before any slot is filled."""
         trees, words = self.trees, self.trees.words
-        blank = np.zeros(self.n, dtype=np.uint64)
         columns = {
             "w": hash_strings(words),
             "l": hash_strings(lemma(word, self.lemmas) for word in words),
@@ -142,8 +152,8 @@ class NodeFeatures:
             "y": hash_strings(word[-2:] for word in words),
             "p": hash_strings(word[:4] for word in words),
             "r": hash_strings(trees.relations),
-            "t": hash_strings(trees.tags) if self.sees_all else blank,
-            "F": hash_strings(trees.features) if self.sees_all else blank,
+            "t": hash_strings(self.tags),
+            "F": hash_strings(self.features),
             "k": self._sizes(),
             "n": np.minimum(np.bincount(self.daughters.nodes, minlength=self.n), 5),
         }
@@ -162,6 +172,41 @@ class NodeFeatures:
         size_classes: Hashes = np.searchsorted(SIZES, sizes).astype(np.uint64) + np.uint64(1)
         return size_classes
 
+    def numbers(self, filled: Sequence[Hashes], nodes: Ints, bits: int) -> tuple[Numbers, Ints]:
+        """Return the features of some nodes as hashes of `bits` bits, and the offsets of each node.
+
+        `filled` has hashes of the fillings of all nodes, for every slot filled so far.
+        """
+        columns = dict(self.columns)
+        together = np.zeros(self.n, dtype=np.uint64)
+        for k, texts in enumerate(filled):
+            columns[str(k)] = texts
+            together = mix(together, texts)
+        columns["A"] = together
+        blocks = self._base
+        if filled:
+            blocks = blocks + self.blocks(columns, filled_templates(len(filled)), 2000)
+        numbers, offsets = ragged(blocks, self.n, bits)
+        counts = np.diff(offsets)[nodes]
+        places = np.repeat(offsets[nodes], counts) + positions_within(counts)
+        return numbers[places], np.append(0, np.cumsum(counts)).astype(np.int64)
+
+    @cached_property
+    def _base(self) -> list[FeatureBlock]:
+        """Features common to all slots, with each morphological feature of nodes."""
+        blocks = self.blocks(self.columns, BASE, 1)
+        features = [text.split("|") if text else [] for text in self.features]
+        begins = np.cumsum([0, *map(len, features)])
+        values = hash_strings(part for parts in features for part in parts)
+        kinds = {"node": self.themselves, "head": self.above, "daughter": self.daughters}
+        for i, (kind, pairs) in enumerate(kinds.items(), 1):
+            counts = np.diff(begins)[pairs.partners]
+            nodes, partners = np.repeat(pairs.nodes, counts), np.repeat(pairs.partners, counts)
+            feature = {"f": values[begins[partners] + positions_within(counts)]}
+            templates, start = FEATURES[kind], 1000 + 200 * i
+            blocks.append(self._block(self.columns, templates, start, nodes, partners, feature))
+        return blocks
+
     def blocks(
         self, columns: Columns, templates: Mapping[str, str], start: int
     ) -> list[FeatureBlock]:
@@ -171,25 +216,6 @@ class NodeFeatures:
             self._block(columns, templates[kind], start + 200 * i, *pairs)
             for i, (kind, pairs) in enumerate(kinds.items())
         ]
-
-    def feature_blocks(
-        self, columns: Columns, templates: Mapping[str, str], start: int
-    ) -> list[FeatureBlock]:
-        """Return templates with each morphological feature of a node, its head and daughters."""
-        features = [t.split("|") if self.sees_all and t else [] for t in self.trees.features]
-        begins = np.cumsum([0, *map(len, features)])
-        values = hash_strings(part for parts in features for part in parts)
-        below = np.flatnonzero(self.heads >= 0)
-        heads = FeaturePairs(below, self.heads[below])
-        kinds = {"node": self.themselves, "head": heads, "daughter": self.daughters}
-        blocks = []
-        for i, (kind, pairs) in enumerate(kinds.items(), 1):
-            counts = np.diff(begins)[pairs.partners]
-            nodes, partners = np.repeat(pairs.nodes, counts), np.repeat(pairs.partners, counts)
-            feature = {"f": values[begins[partners] + positions_within(counts)]}
-            block = self._block(columns, templates[kind], start + 200 * i, nodes, partners, feature)
-            blocks.append(block)
-        return blocks
 
     def _block(
         self,
@@ -232,11 +258,8 @@ def _sisters(daughters: FeaturePairs) -> FeaturePairs:
     return FeaturePairs.of(first[first != second], second[first != second])
 
 
-def ragged(
-    blocks: Iterable[FeatureBlock], n: int, bits: int
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def ragged(blocks: Sequence[FeatureBlock], n: int, bits: int) -> tuple[Numbers, NDArray[np.int64]]:
     """Return the features of every node as hashes of `bits` bits, and the offsets of nodes."""
-    blocks = list(blocks)
     counts_of_block = [np.bincount(block.nodes, minlength=n) for block in blocks]
     widths = [block.hashes.shape[1] for block in blocks]
     counts = sum(c * w for c, w in zip(counts_of_block, widths, strict=True))

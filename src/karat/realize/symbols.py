@@ -15,6 +15,7 @@ from math import sqrt
 from karat import _kernel
 from karat.arrays import Flags, Ints, NDArray, np
 from karat.realize.input_trees import InputTrees
+from karat.realize.treebank import FlatTrees
 
 Symbols = NDArray[np.uint32]
 
@@ -25,7 +26,7 @@ _NO_AFFIXES = np.empty((0, len(AFFIXES)), dtype=np.uint32)
 
 
 @dataclass(frozen=True, eq=False)
-class NodeColumns:
+class NodeColumns(FlatTrees):
     """The columns of many trees, with an entry for each node; `offsets` are those of trees."""
 
     words: Symbols
@@ -41,9 +42,6 @@ class NodeColumns:
     doubtful_relations: Symbols = field(default_factory=lambda: _NO_SYMBOLS)
     """Second most probable relations, 0 if the first is certain; empty if all were given."""
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
     @property
     def nodes(self) -> int:
         """Number of nodes of all trees."""
@@ -53,12 +51,9 @@ class NodeColumns:
     def kernel(self) -> _kernel.TreeColumns:
         """The columns in the kernel's form, checked."""
         columns = self.words, self.endings, self.shapes, self.tags, self.fine, self.relations
-        alternatives = (
-            self.doubtful_relations
-            if len(self.doubtful_relations)
-            else np.zeros(self.nodes, dtype=np.uint32)
-        )
-        return _kernel.TreeColumns(*columns, alternatives, self.heads, self.offsets)
+        doubtful = self.doubtful_relations
+        doubtful = doubtful if len(doubtful) else np.zeros(self.nodes, dtype=np.uint32)
+        return _kernel.TreeColumns(*columns, doubtful, self.heads, self.offsets)
 
     def blank(self) -> NodeColumns:
         """Return the trees without labels."""

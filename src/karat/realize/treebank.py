@@ -80,10 +80,9 @@ def complete_problem(features: str) -> str:
 COLUMNS, FEATS = 10, 5
 """Number of columns of CoNLL-U, and the index of the features."""
 
-WORD_COLUMNS = (
-    *("words", "lemmas", "upos", "xpos", "relations"),
-    *("features", "surfaces", "word_lines"),
-)
+WORD_FIELDS = ("words", "lemmas", "upos", "xpos", "relations", "features")
+"""The fields of a word."""
+WORD_COLUMNS = (*WORD_FIELDS, "surfaces", "word_lines")
 """Columns of a treebank with an entry for each word."""
 
 
@@ -97,8 +96,22 @@ class Surface(NamedTuple):
     space_after: bool
 
 
+class FlatTrees:
+    """Columns of many trees: tree i has the entries `offsets[i]` to `offsets[i + 1]` of each."""
+
+    offsets: Ints
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @cached_property
+    def starts(self) -> Ints:
+        """For each entry, the start of its tree in the columns."""
+        return np.repeat(self.offsets[:-1], np.diff(self.offsets))
+
+
 @dataclass(frozen=True, eq=False)
-class Treebank:
+class Treebank(FlatTrees):
     """Sentence i has the words `offsets[i]` to `offsets[i + 1]` of every column.
 
     `heads` count from 1 within the sentence, 0 for the root; `documents[i]` is the document of
@@ -123,9 +136,6 @@ class Treebank:
     word_lines: list[int] = field(default_factory=list)
     has_word_order: bool = True
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
     def __repr__(self) -> str:
         return f"<Treebank {self.name}: {len(self):,} sentences, {len(self.words):,} words>"
 
@@ -134,11 +144,6 @@ class Treebank:
         """Digest of words, labels and heads."""
         columns = self.words, self.lemmas, self.upos, self.xpos, self.relations, self.features
         return data_digest(columns, self.surfaces, self.heads, self.offsets)
-
-    @cached_property
-    def starts(self) -> Ints:
-        """For each word, the start of its sentence in the columns."""
-        return np.repeat(self.offsets[:-1], np.diff(self.offsets))
 
     @cached_property
     def mothers(self) -> Ints:
@@ -190,8 +195,9 @@ class Treebank:
         `rows` are word, lemma, UPOS, XPOS, relation and features of every word; `lines` are the
         first lines of sentences, if they are from a file.
         """
-        names = ("words", "lemmas", "upos", "xpos", "relations", "features")
-        columns: dict[str, Any] = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+        columns: dict[str, Any] = dict(
+            zip(WORD_FIELDS, map(list, zip(*rows, strict=True)), strict=True)
+        )
         return cls(
             name=name,
             heads=np.array(heads, dtype=np.int32),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from karat.metrics.base import Metric
 from karat.registry import load
 from karat.results import Cell, Column, Readers, people_column, program_columns
+from karat.settings import unquote_value
 
 if TYPE_CHECKING:
     from karat.report.charts.models import Chart
@@ -336,7 +337,8 @@ _LABELS = {
 def metric_label(metric: Metric | str) -> str:
     """Return the usual name of a metric with its defaults, else its name with its settings."""
     name = str(metric)
-    return _LABELS.get(name, name.removeprefix("given:metric="))
+    given_name = name.removeprefix("given:metric=")
+    return _LABELS.get(name) or unquote_value(given_name) or given_name
 
 
 def clear_labels(metrics: Iterable[Metric | str]) -> dict[str, str]:

@@ -25,7 +25,13 @@ from karat.scale.clusters import (
     import_extra,
     on_this_machine,
 )
-from karat.settings import parse_settings, setting
+from karat.settings import (
+    parse_settings,
+    quote_if_needed,
+    setting,
+    split_unquoted,
+    unquote_value,
+)
 from karat.storage.output import temporary_folder
 
 T = TypeVar("T")
@@ -188,17 +194,20 @@ class Spark(Cluster):
     def parse(cls, text: str) -> Spark:
         """Parse `spark:setting=value,…`; names that begin with `spark.` are Spark's settings."""
         head, _, rest = text.partition(":")
-        items = [item.strip() for item in rest.split(",") if item.strip()]
+        items = [item.strip() for item in split_unquoted(rest, ",") if item.strip()]
         karat_items = ",".join(item for item in items if not item.startswith("spark."))
         more = [item.partition("=") for item in items if item.startswith("spark.")]
         engine = parse_settings(cls, f"{head}:{karat_items}" if karat_items else head)
-        return engine.with_options({key.strip(): value.strip() for key, _, value in more})
+        values = {key.strip(): unquote_value(value.strip()) for key, _, value in more}
+        return engine.with_options({key: value or "" for key, value in values.items()})
 
     def _written(self, value: Callable[[str], str], names: Iterable[str] | None = None) -> str:
         if not self.conf:
             return super()._written(value, names)
         text = replace(self, conf=())._written(value, names)
-        return text + ("," if ":" in text else ":") + ",".join(self.conf)
+        pairs = (item.partition("=") for item in self.conf)
+        items = (f"{key}={quote_if_needed(value)}" for key, _, value in pairs)
+        return text + ("," if ":" in text else ":") + ",".join(items)
 
     def with_options(self, options: Mapping[str, str]) -> Spark:
         """Return the engine with other settings; `spark.*` are passed to Spark."""

@@ -20,7 +20,7 @@ from karat.stats.jackknife import UnitEstimate
 from karat.stats.significance import SIGNIFICANCE_LEVEL
 
 SIMULTANEOUS, NONE = CORRECTIONS
-_DRAWS = 20_000
+_DRAWS = 10_000
 _SEED = 12345
 _MAX_DRAWN = 200  # with more estimates, draws take too long, and Bonferroni's correction is used
 _SMALLEST = 1e-12  # relative variance below which a column depends on earlier ones

@@ -63,13 +63,15 @@ def test_the_longest_suffix_that_two_types_have_decides() -> None:
         "ox": "oxen",
     }
     rules = SuffixRules.learn((lemma, (PLURAL,), form) for lemma, form in forms.items())
-    assert rules.guess("tax", (PLURAL,)) == ({"taxes": 2, "taxen": 1}, 2 / 4, "x")  # fox, box, ox
+    assert rules.guess("tax", (PLURAL,)) == (
+        ({"taxes": 2, "taxen": 1}, "rule", "x"),
+        2 / 4,
+    )  # fox, box, ox
     assert rules.guess("hen", (PLURAL,)) == (
-        {"hens": 3, "henes": 2},
+        ({"hens": 3, "henes": 2}, "rule", ""),
         3 / 7,
-        "",
     )  # an edit for one is rare
-    assert rules.guess("hen", (("VERB", "VB", ""),)) == ({"hen": 0}, 0.0, None)
+    assert rules.guess("hen", (("VERB", "VB", ""),)) == (({"hen": 0}, "lemma", ""), 0.0)
 
 
 def test_unseen_features_take_the_forms_of_similar_ones() -> None:

@@ -14,6 +14,7 @@ from karat.errors import InputError
 from karat.headings import COMMON, INPUT, NUGGETS, SCORES
 from karat.nuggets.sets.judgements import HALF, TIES
 from karat.progress import Progress
+from karat.settings import split_unquoted
 
 if TYPE_CHECKING:
     from karat.nuggets.sets.nugget_set import NuggetSet
@@ -295,7 +296,8 @@ def _make_trials(classifier: str, **options: Any) -> dict[str, Any]:
             "--institution needs --leave-out institution: add it, or leave out --institution"
         )
     paper = _parse_classifier(classifier)
-    names = {item.partition("=")[0] for item in classifier.partition(":")[2].split(",")}
+    items = split_unquoted(classifier.partition(":")[2], ",")
+    names = {item.partition("=")[0] for item in items}
     if paper.name != "paper" or names & set(_VARIED):
         expected = f"paper, with settings other than {', '.join(_VARIED)}, which are tried here"
         raise click.UsageError(f"--classifier {classifier}: expected {expected}")

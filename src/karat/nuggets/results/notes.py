@@ -22,7 +22,7 @@ from karat.nuggets.scores.words import POOLED, TOKENIZER, IdfSource
 from karat.nuggets.sets.judgements import HALF, NAMELESS
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.registry import origin
-from karat.settings import to_text
+from karat.settings import split_unquoted, to_text
 
 CORRECTED_NOTE = (
     "{} are corrected: a response carries a nugget if an identical response of any run was judged "
@@ -191,7 +191,7 @@ def _settings(predictions: Predictions) -> dict[str, str]:
     if isinstance(classifier, Calibrated):
         return {}
     text = classifier.full_name().partition(":")[2]
-    settings = dict(item.split("=", 1) for item in text.split(",") if item)
+    settings = dict(item.split("=", 1) for item in split_unquoted(text, ",") if item)
     if not isinstance(classifier, Paper):
         return settings
     fields = {name: settings[name] for name in ("n", "weight", "stem", "stop")} | {"tok": TOKENIZER}

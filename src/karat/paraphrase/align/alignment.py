@@ -260,9 +260,9 @@ def align_words(
     settings = (aligner or Aligner()).resolved()
     if prefix := settings.prefix:
         source, pivot = (side.map(lambda word: word[:prefix]) for side in (source, pivot))
-    size = measure_texts(source, pivot, settings.longest)
+    empty, too_long, cells = measure_texts(source, pivot, settings.longest)
     max_cells = max(as_memory(memory) // _BYTES_OF_CELL, 1)
-    in_memory = size.cells <= max_cells
+    in_memory = cells <= max_cells
     pairs = _WordPairs(source, pivot, settings, in_memory)
     for cut in cut_parts(source, pivot, settings.longest, max_cells):
         pairs.add_part(*cut)
@@ -276,12 +276,12 @@ def align_words(
         link_files.append(part_links.source, part_links.pivot, part_links.offsets[1:])
     links = link_files.links()
     skipped = {
-        "with an empty side": size.empty,
-        f"with more than {settings.longest} words on a side": size.too_long,
+        "with an empty side": empty,
+        f"with more than {settings.longest} words on a side": too_long,
     }
     return WordAlignment(
         links,
-        (AlignmentRow(size.pairs, links.size, size.empty, size.too_long),),
+        (AlignmentRow(len(source), links.size, empty, too_long),),
         len(pairs.all_keys),
         pairs.nbytes,
         vars(settings),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from karat import _kernel
 from karat.arrays import Ints, NDArray, np
@@ -210,24 +210,18 @@ def cut_batches(source: Tokens, pivot: Tokens) -> list[tuple[int, int]]:
     return [(a, b) for a, b in pairwise(bounds) if a < b]
 
 
-class TextSize(NamedTuple):
-    """Numbers of sentence pairs, of those with an empty or too long side, and of cells."""
+def measure_texts(source: Words, pivot: Words, longest: int) -> tuple[int, int, int]:
+    """Return the numbers of sentence pairs with an empty or too long side, and of cells.
 
-    pairs: int
-    empty: int
-    too_long: int
-    cells: int
-
-
-def measure_texts(source: Words, pivot: Words, longest: int) -> TextSize:
-    """Return the size of two texts; cells are pairs of words in the same sentence pair."""
+    Cells are pairs of words in the same sentence pair.
+    """
     empty = too_long = cells = 0
     for lengths in _lengths(source, pivot):
         without = lengths.min(axis=0) == 0
         long = ~without & (lengths.max(axis=0) > longest)
         empty, too_long = empty + int(without.sum()), too_long + int(long.sum())
         cells += int(lengths.prod(axis=0)[~long].sum())
-    return TextSize(len(source), empty, too_long, cells)
+    return empty, too_long, cells
 
 
 def cut_parts(

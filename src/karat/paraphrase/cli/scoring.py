@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,7 +13,7 @@ from click.core import ParameterSource
 from karat.cli import options
 from karat.cli.command import Command
 from karat.cli.inputs import system_name
-from karat.cli.parameters import F, choice, flag, integer, option, path, share
+from karat.cli.parameters import choice, flag, integer, option, path, share
 from karat.cli.show import check_output, say, show, write_charts
 from karat.errors import InputError
 from karat.headings import ADVANCED, TESTS
@@ -100,8 +101,7 @@ def score(
     show(result, format, output)
 
 
-def _advanced(name: str, help: str, kind: Any = float, metavar: str = "X") -> Callable[[F], F]:
-    return option(name, help, kind, metavar=metavar, heading=ADVANCED)
+_advanced = partial(option, kind=float, metavar="X", heading=ADVANCED)
 
 
 @click.command(name="explain", cls=Command)
@@ -113,7 +113,12 @@ def _advanced(name: str, help: str, kind: Any = float, metavar: str = "X") -> Ca
 @options.segment_options("pair")
 @options.output
 @options.as_text
-@_advanced("--order", "Length of the longest n-grams. Default: that of the model, or 4.", int, "N")
+@_advanced(
+    "--order",
+    "Length of the longest n-grams. Default: that of the model, or 4.",
+    kind=int,
+    metavar="N",
+)
 @_advanced(
     "--edge", "Drop translations that are not more probable than X, except the best. Default: 0.1."
 )

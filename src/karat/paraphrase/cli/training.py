@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -53,10 +54,8 @@ def _aligner_option(name: str, default: str) -> Callable[[F], F]:
     return option(f"--{name}", f"{help} Default: {default}.", kind, heading=ADVANCED)
 
 
-def _word_option(
-    name: str, help: str, default: str = "none", metavar: str = "NAME"
-) -> Callable[[F], F]:
-    return option(name, help, default=default, show_default=True, metavar=metavar, heading=WORDS)
+_word_option = partial(option, default="none", metavar="NAME", heading=WORDS)
+_tokeniser_option = partial(_word_option, default="13a", metavar="TOKENISER")
 
 
 @click.command(name="train", cls=Command)
@@ -112,8 +111,8 @@ def _word_option(
 @_word_option(
     "--stem",
     "Stemmer of the language of the paraphrases; none for no stemming.",
-    "porter",
-    "STEMMER",
+    default="porter",
+    metavar="STEMMER",
 )
 @option(
     "--links",
@@ -271,11 +270,10 @@ def controls(name: str, target: str, dimension: str | None, seed: int) -> None:
 @_word_option(
     "--stem",
     "Stemmer of the source language. For a Moses table: the one it was built with.",
-    "none",
-    "STEMMER",
+    metavar="STEMMER",
 )
-@_word_option("--tok", "Tokeniser of the source language.", "13a", "TOKENISER")
-@_word_option("--pivot-tok", "Tokeniser of the pivot language.", "13a", "TOKENISER")
+@_tokeniser_option("--tok", "Tokeniser of the source language.")
+@_tokeniser_option("--pivot-tok", "Tokeniser of the pivot language.")
 @options.as_text
 @_aligner_option("aligner", "fertility")
 @_aligner_option("prefix", "4; with hmm 0")
@@ -349,10 +347,10 @@ _DECODINGS = ("posterior", "intersection", "union", "grow-diag", "grow-diag-fina
     metavar="X",
 )
 @_word_option("--tok", "Tokeniser (none splits at white space) of the source language.")
-@_word_option("--case", "Case (mixed or lower) of the source language.", "lower")
+@_word_option("--case", "Case (mixed or lower) of the source language.", default="lower")
 @_word_option("--stem", "Stemmer of the source language.")
 @_word_option("--pivot-tok", "Tokeniser (none splits at white space) of the pivot language.")
-@_word_option("--pivot-case", "Case (mixed or lower) of the pivot language.", "lower")
+@_word_option("--pivot-case", "Case (mixed or lower) of the pivot language.", default="lower")
 @_word_option("--pivot-stem", "Stemmer of the pivot language.")
 @options.as_text
 @_aligner_option("aligner", "fertility")

@@ -357,17 +357,12 @@ class Generator:
         """Return the language model's ids of the words of rewrites, then of a vocabulary."""
         return np.concatenate([self._rewrite_word_ids, self.language.find(vocab)])
 
-    @property
-    def about(self) -> dict[str, Any]:
-        """The stored description."""
+    def parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return the stored generator: its description and its arrays."""
         rewrites, casing = dict(self.rewrites.about), dict(self.casing)
-        return {"rewrites": rewrites, "lm": self.language.about, "casing": casing}
-
-    @property
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """The stored arrays."""
-        rewrites = with_prefix("rewrites.", self.rewrites.arrays)
-        return rewrites | with_prefix("lm.", self.language.arrays)
+        about = {"rewrites": rewrites, "lm": self.language.about, "casing": casing}
+        arrays = with_prefix("rewrites.", self.rewrites.arrays)
+        return about, arrays | with_prefix("lm.", self.language.arrays)
 
     @classmethod
     def of_arrays(cls, name: str, about: Mapping[str, Any], arrays: Arrays) -> Generator:

@@ -55,13 +55,10 @@ class ControlMean:
         """Number of inputs: the features of adequacy and target F1."""
         return len(self.none) + 1
 
-    def inputs(self, features: PairFeatures) -> Floats:
-        """Return the features of adequacy, with target F1 in the last column."""
-        return np.column_stack([features.adequacy, features.column("target F1")])
-
-    def names(self, features: PairFeatures) -> tuple[str, ...]:
-        """Return the names of `inputs`."""
-        return ("pivot F1", *features.metric_names, "target F1")
+    def inputs(self, features: PairFeatures) -> tuple[tuple[str, ...], Floats]:
+        """Return names and values of the features of adequacy, and target F1 in the last column."""
+        values = np.column_stack([features.adequacy, features.column("target F1")])
+        return ("pivot F1", *features.metric_names, "target F1"), values
 
     def predict(self, features: Floats) -> Floats:
         """Return one value for each row of features."""
@@ -145,13 +142,9 @@ class SVR:
         """Number of features."""
         return len(self.mean)
 
-    def inputs(self, features: PairFeatures) -> Floats:
-        """Return the inputs of the regression: all features."""
-        return features.matrix
-
-    def names(self, features: PairFeatures) -> tuple[str, ...]:
-        """Return the names of `inputs`."""
-        return features.names
+    def inputs(self, features: PairFeatures) -> tuple[tuple[str, ...], Floats]:
+        """Return names and values of the inputs of the regression: all features."""
+        return features.names, features.matrix
 
     def predict(self, features: Floats) -> Floats:
         """Return one value for each row of features."""

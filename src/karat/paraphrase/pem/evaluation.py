@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, combinations
+from itertools import combinations
 from typing import Any, NamedTuple
 
 from karat.arrays import Floats, np
@@ -169,11 +169,11 @@ def evaluate_paraphrases(
         name=judged.evalset.name,
         rows=(
             *correlate_with_judges(tested, "PEM", predicted),
-            *_correlate_with_humans(tested, rival_predictions),
+            *_correlate_with_average(tested, rival_predictions),
         ),
         gains=tuple(gains),
-        parts=_correlate_with_humans(tested, tested_parts),
-        alone=_correlate_with_humans(tested, tested_scores),
+        parts=_correlate_with_average(tested, tested_parts),
+        alone=_correlate_with_average(tested, tested_scores),
         inter_judge=tuple(correlate_judges(judged)),
         criteria=tuple(criteria(judged)),
         predictions=tuple(
@@ -311,20 +311,17 @@ def _system_means(tested: JudgedPairs, predicted: Floats) -> Iterator[JudgedPoin
         yield JudgedPoint(float(human.mean()), float(pem.mean()), name)
 
 
-def _correlate_with_humans(
+def _correlate_with_average(
     judged: JudgedPairs, columns: Mapping[str, Floats]
 ) -> tuple[Correlation, ...]:
-    rows = (_correlate_with_average(judged, name, column) for name, column in columns.items())
-    return tuple(chain.from_iterable(rows))
-
-
-def _correlate_with_average(judged: JudgedPairs, name: str, column: Floats) -> list[Correlation]:
-    """Return the correlation with the mean of the judges, and without controls if there are any."""
-    rows = [correlate(judged, name, column, "human average", judged.human)]
-    if not judged.real.all():
-        real = without_controls(judged, column)
-        rows.append(correlate(judged, name, real, f"human average, {NO_CONTROLS}", judged.human))
-    return rows
+    """Return correlations with the mean of the judges, and without controls if there are any."""
+    rows: list[Correlation] = []
+    for name, column in columns.items():
+        rows.append(correlate(judged, name, column, "human average", judged.human))
+        if not judged.real.all():
+            human, real = f"human average, {NO_CONTROLS}", without_controls(judged, column)
+            rows.append(correlate(judged, name, real, human, judged.human))
+    return tuple(rows)
 
 
 def _notes(judged: JudgedPairs, pem: PEM, has_rivals: bool, resamples: int) -> Iterator[str]:
@@ -415,7 +412,7 @@ def good_dissimilarity(judged: JudgedPairs) -> Floats:
 
 def correlate_with_judges(judged: JudgedPairs, name: str, predicted: Floats) -> list[Correlation]:
     """Return the paper's Table 3: the mean of the judges, with and without controls; each judge."""
-    rows = _correlate_with_average(judged, name, predicted)
+    rows = [*_correlate_with_average(judged, {name: predicted})]
     columns = judge_columns(judged)
     for judge, judge_scores in columns.items() if len(columns) > 1 else ():
         rows.append(correlate(judged, name, predicted, f"judge {judge}", judge_scores))

@@ -314,7 +314,7 @@ class PairFeatures:
 
     names: tuple[str, ...]
     matrix: Floats
-    n_metrics: int = 0  # number of metrics, which have the last columns
+    metric_names: tuple[str, ...] = ()  # those of the last columns
     notes: tuple[str, ...] = ()  # notes of the metrics on these texts
 
     def column(self, name: str) -> Floats:
@@ -333,14 +333,9 @@ class PairFeatures:
         return self.pivot, self.column("fluency"), self.column("target F1")
 
     @property
-    def metric_names(self) -> tuple[str, ...]:
-        """Names of the metrics."""
-        return self.names[len(self.names) - self.n_metrics :]
-
-    @property
     def adequacy(self) -> Floats:
         """Pivot F1 and the metrics: the features that measure meaning."""
-        return np.column_stack([self.pivot, self.matrix[:, len(self.names) - self.n_metrics :]])
+        return np.column_stack([self.pivot, *map(self.column, self.metric_names)])
 
     def without_pivots(self) -> Floats:
         """Return the features that need no pivot language."""
@@ -391,22 +386,22 @@ class FeatureCounter:
         single_pairs = pairs.split_references() if self.metrics else pairs
         scored = [feature.score(single_pairs) for feature in self.metrics]
         matrix = np.column_stack([*columns.values(), *(scores for scores, _ in scored)])
-        features = PairFeatures(self.feature_names(), matrix, len(scored))
-        return features, [stats for _, stats in scored]
+        return self.name_columns(matrix), [stats for _, stats in scored]
 
-    def feature_names(self) -> tuple[str, ...]:
-        """Return the names of the columns."""
+    def name_columns(self, matrix: Floats, notes: tuple[str, ...] = ()) -> PairFeatures:
+        """Return a matrix of features with the names of its columns."""
         empty = np.zeros((0, FORMS[self.form].order, 3))
         bags = dict.fromkeys(self.pivots, empty)
         columns = _text_features(bags, empty, np.zeros(0), self.form)
-        return (*columns, *(feature.name for feature in self.metrics))
+        metric_names = tuple(feature.name for feature in self.metrics)
+        return PairFeatures((*columns, *metric_names), matrix, metric_names, notes)
 
     def features(self, *texts: Any, **work: Any) -> PairFeatures:
         """Return the features of every pair of texts; arguments as for `pair_statistics`."""
         matrix = pair_statistics(self, *texts, **work)
         totals = [np.sum(batches, axis=0) for batches in zip(*self.metric_sums, strict=True)]
         notes = feature_notes(self.metrics, totals) if totals else ()
-        return PairFeatures(self.feature_names(), matrix, len(self.metrics), notes)
+        return self.name_columns(matrix, notes)
 
 
 def _text_features(

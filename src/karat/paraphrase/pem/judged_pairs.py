@@ -192,21 +192,14 @@ def judged_rows(
             "segment"
         )
     scale, matrix = evalset.dimensions[overall], evalset.human(overall)
-    scored_outputs = [
-        (s, i)
-        for s, outputs in enumerate(evalset.systems.values())
+    rows = [
+        (evalset.sources[i], text, name, evalset.segments[i], to_five(matrix[s, i], scale))
+        for s, (name, outputs) in enumerate(evalset.systems.items())
         for i, text in enumerate(outputs)
         if text is not None and not np.isnan(matrix[s, i])
     ]
-    if not scored_outputs:
+    if not rows:
         raise InputError(f"{evalset.name}: no paraphrase has a score of {overall}")
-    names, texts = list(evalset.systems), list(evalset.systems.values())
-    return JudgedPairs(
-        evalset,
-        overall,
-        originals=[evalset.sources[i] for _, i in scored_outputs],
-        paraphrases=[texts[s][i] or "" for s, i in scored_outputs],
-        systems=[names[s] for s, _ in scored_outputs],
-        segments=[evalset.segments[i] for _, i in scored_outputs],
-        human=np.array([to_five(matrix[s, i], scale) for s, i in scored_outputs]),
-    )
+    originals, paraphrases, systems, segments, human = map(list, zip(*rows, strict=True))
+    texts = originals, paraphrases
+    return JudgedPairs(evalset, overall, *texts, systems, segments, np.array(human))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, wraps
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from karat.arrays import Floats, NDArray, np
 from karat.errors import MetricError
@@ -33,14 +33,19 @@ from karat.text.tokens import Recipe
 _BAG_SIDES = ("common", "candidate", "reference")
 
 
+T = TypeVar("T")
+
+
+def _mapped_once(open_file: Callable[[str], T]) -> Callable[[str], T]:
+    """Return a function that opens each file once, as long as the file does not change."""
+    opened = lru_cache(maxsize=16)(lambda path, stamp: open_file(path))
+    return wraps(open_file)(lambda path: opened(path, file_stamp(path)))
+
+
+@_mapped_once
 def open_table(path: str) -> PhraseTable:
-    """Return the table of a file; it is mapped once, as long as the file does not change."""
-    return _open_table(path, file_stamp(path))
-
-
-@lru_cache(maxsize=16)
-def _open_table(path: str, stamp: tuple[int, int] | None) -> PhraseTable:
-    if stamp is None or stored_kind(path) != KIND:  # without a stamp, opening raises
+    """Return the table of a file."""
+    if stored_kind(path) != KIND:
         return PhraseTable.open(path)
     pivots = PEM.open(path).pivots
     if len(pivots) != 1:
@@ -81,19 +86,14 @@ class PivotF1(Metric):
     def columns(self) -> tuple[str, ...]:
         return tuple(f"{part}{n}" for n in range(1, self.order + 1) for part in _BAG_SIDES)
 
-    @property
-    def bags(self) -> PivotBags:
-        """Counter of pivot n-grams, with the table opened."""
+    def rows(self, pairs: Pairs) -> NDArray[Any]:
         if self.table is None:
             raise MetricError(
                 "pivot_f1 needs a phrase table: write pivot_f1:table=FILE "
                 "(a model that karat paraphrase train made has one)"
             )
         rules = PivotSettings(self.order, self.edge, self.ngram, self.renormalise)
-        return PivotBags(open_table(self.table), rules)
-
-    def rows(self, pairs: Pairs) -> NDArray[Any]:
-        stats = self.bags.rows(pairs)
+        stats = PivotBags(open_table(self.table), rules).rows(pairs)
         return stats[pairs.best(f1(stats.sum(axis=1)))].reshape(-1, 3 * self.order)
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
@@ -109,7 +109,7 @@ _PEM_PARTS = ("pem", "pivot_f1", "fluency", "target_f1")
 
 
 def open_model(name: str) -> PEM:
-    """Return the model of a file; it is mapped once, as long as the file does not change."""
+    """Return the model of a file; raise if it has no score."""
     model = _open_mapped(name)
     if model.combination is None:
         raise MetricError(
@@ -119,14 +119,7 @@ def open_model(name: str) -> PEM:
     return model
 
 
-def _open_mapped(name: str) -> PEM:
-    path = model_path(name)
-    return _open_model(path, file_stamp(path))
-
-
-@lru_cache(maxsize=4)
-def _open_model(path: str, _stamp: tuple[int, int] | None) -> PEM:
-    return PEM.open(path)
+_open_mapped = _mapped_once(PEM.open)
 
 
 @dataclass(frozen=True)

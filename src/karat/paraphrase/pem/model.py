@@ -218,7 +218,9 @@ class PEM:
             "controls": int((~judged.real).sum()),
             "originals": len(set(judged.originals)),
         }
-        return self._with(regression, {"judged": learned, "features": list(features.names)})
+        return self.with_combination(
+            regression, {"judged": learned, "features": list(features.names)}
+        )
 
     def train_on_controls(self, originals: Sequence[str], **work: Any) -> PEM:
         """Return the model with a mean of its features, scaled by controls of the originals."""
@@ -229,9 +231,9 @@ class PEM:
         copies, *unrelated = adequacy.values()
         names = "pivot F1", *(feature.name for feature in self.metrics)
         mean = fit_mean(names, copies, np.concatenate(unrelated))
-        return self._with(mean, {"mean": {"originals": len(originals)}})
+        return self.with_combination(mean, {"mean": {"originals": len(originals)}})
 
-    def _with(self, combination: SVR | ControlMean, learned: Mapping[str, Any]) -> PEM:
+    def with_combination(self, combination: SVR | ControlMean, learned: Mapping[str, Any]) -> PEM:
         """Return the model with another combination; `learned` describes its training data."""
         about = {k: v for k, v in self.about.items() if k not in ("judged", "features", "mean")}
         return replace(
@@ -261,7 +263,7 @@ class PEM:
         """Return the PEM of every pair."""
         if (combination := self.combination) is None:
             return np.full(len(features.matrix), np.nan)
-        inputs = combination.inputs(features)
+        _, inputs = combination.inputs(features)
         if (n_features := inputs.shape[1]) != (width := combination.width):
             raise damaged(self.name, f"its score is of {width} features, not {n_features}")
         return np.clip(combination.predict(inputs), *SCALE)
@@ -382,15 +384,17 @@ class PEM:
             arrays |= with_prefix(f"pivot{k}.", table.arrays)
         if self.combination is not None:
             arrays |= self.combination.arrays()
+        generator = None
         if self.generator is not None:
-            arrays |= with_prefix("generate.", self.generator.arrays)
+            generator, generator_arrays = self.generator.parts()
+            arrays |= with_prefix("generate.", generator_arrays)
         about = {
             **self.about,
             "form": self.form,
             "pivots": {name: dict(table.about) for name, table in self.pivots.items()},
             "lm": self.language.about,
             "trained": isinstance(self.combination, SVR),
-            "generator": self.generator and self.generator.about,
+            "generator": generator,
         }
         if self.metrics:
             metrics = identify_features(self.metrics)

@@ -126,7 +126,7 @@ def score_paraphrases(
         rows.append(SystemRow(name, len(scores.pem), low, high, *means))
         if segments:
             both = (side.views(0, len(side)).strings() for side in (original_texts, texts))
-            paraphrase_scores += paraphrase_rows(name, scores, *both)
+            paraphrase_scores += paraphrase_rows(name, range(1, len(texts) + 1), scores, *both)
     notes += pem.cautions
     if pem.combination is None:
         notes.append(_NO_SCORE)
@@ -150,12 +150,16 @@ def _candidate_systems(candidates: Candidates) -> Iterator[tuple[str, Segments]]
 
 
 def paraphrase_rows(
-    system: str, scores: PEMScores, originals: Sequence[str], paraphrases: Sequence[str]
+    system: str,
+    numbers: Sequence[int],
+    scores: PEMScores,
+    originals: Sequence[str],
+    paraphrases: Sequence[str],
 ) -> Iterator[ParaphraseRow]:
-    """Yield the rows of the paraphrases of a system."""
+    """Yield the rows of some paraphrases of a system; `numbers` are those of their segments."""
     columns = [column.tolist() for column in scores]
-    for i, row in enumerate(zip(originals, paraphrases, *columns, strict=True), 1):
-        yield ParaphraseRow(system, i, *row)
+    for row in zip(numbers, originals, paraphrases, *columns, strict=True):
+        yield ParaphraseRow(system, *row)
 
 
 Words = tuple[str, ...]
@@ -437,37 +441,30 @@ def explain_paraphrases(
     places = [number - 1 for number in numbers]
     texts = [side.strings(places) for side in (original_texts, candidate_texts)]
     pairs = [explain_pair(phrases, a, b, pivot_settings) for a, b in zip(*texts, strict=True)]
-    explanations = ParaphraseExplanations(
+    pem_fields = (
+        {"pem": (), "notes": ()} if pem is None else _explain_pem(pem, name, numbers, texts)
+    )
+    return ParaphraseExplanations(
         name=name,
         rows=tuple(pair.row(number) for number, pair in zip(numbers, pairs, strict=True)),
-        pem=(),
         pairs=tuple(pairs),
         settings={"model": pem.name if pem else table, **vars(pivot_settings)},
-        notes=(),
         signatures=signatures,
+        **pem_fields,
     )
-    return _add_pem(explanations, pem, *texts) if pem else explanations
 
 
-def _add_pem(
-    explanations: ParaphraseExplanations,
-    pem: PEM,
-    originals: Sequence[str],
-    paraphrases: Sequence[str],
-) -> ParaphraseExplanations:
-    """Return explanations with the PEM of each pair, and the features it is computed from."""
-    name, numbers = explanations.name, [row.pair for row in explanations.rows]
+def _explain_pem(
+    pem: PEM, name: str, numbers: Sequence[int], texts: Sequence[Sequence[str]]
+) -> dict[str, tuple[Any, ...]]:
+    """Return the PEM of each pair, the features it is computed from, and notes."""
     outputs = Outputs((name,), np.zeros(len(numbers), np.int32), lambda: list(map(str, numbers)))
-    features = pem.features(originals, paraphrases, outputs)
-    rows = paraphrase_rows(name, pem.scores(features), originals, paraphrases)
+    features = pem.features(texts[0], texts[1], outputs)
+    rows = paraphrase_rows(name, numbers, pem.scores(features), *texts)
     feature_rows: list[FeatureRow] = []
     if (combination := pem.combination) is not None:
-        names, inputs = combination.names(features), combination.inputs(features).tolist()
-        for number, values in zip(numbers, inputs, strict=True):
-            feature_rows += map(FeatureRow, repeat(number), names, values)
-    return replace(
-        explanations,
-        pem=tuple(row._replace(segment=number) for number, row in zip(numbers, rows, strict=True)),
-        notes=(*features.notes, *pem.cautions),
-        features=tuple(feature_rows),
-    )
+        feature_names, inputs = combination.inputs(features)
+        for number, values in zip(numbers, inputs.tolist(), strict=True):
+            feature_rows += map(FeatureRow, repeat(number), feature_names, values)
+    notes = (*features.notes, *pem.cautions)
+    return {"pem": tuple(rows), "features": tuple(feature_rows), "notes": notes}

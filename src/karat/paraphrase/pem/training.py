@@ -6,12 +6,11 @@ pivot language, language models, rewrites, regression.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from hashlib import sha256
 from itertools import islice
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from karat.arrays import Flags, NDArray, np
@@ -35,11 +34,12 @@ from karat.paraphrase.pem.features import (
     MetricNames,
     as_features,
     check_feature_form,
-    identify_features,
 )
 from karat.paraphrase.pem.judged_pairs import JudgedPairs
 from karat.paraphrase.pem.model import PEM
 from karat.paraphrase.table.phrase_table import ENGLISH, PIVOT, PhraseCounts, PhraseTable, all_words
+from karat.paraphrase.table.phrase_table import KIND as TABLE
+from karat.paraphrase.table.phrase_table import VERSION as TABLE_VERSION
 from karat.paraphrase.table.training import (
     MAX_PHRASE_WORDS,
     build_table,
@@ -52,8 +52,8 @@ from karat.progress import Progress, silent
 from karat.storage.arrays import ArrayFile, as_memory, forget_pages
 from karat.storage.output import FilePath
 from karat.storage.stages import Stages, work_folder
-from karat.storage.store import read_store, write_store
-from karat.text.segments import Segments
+from karat.storage.store import Arrays, ModelStore, read_store, write_store
+from karat.text.segments import Segments, as_segments
 from karat.text.tokens import Recipe, Vocab, check_choice
 from karat.text.word_table import StoredStrings, word_arrays, word_table
 
@@ -65,8 +65,9 @@ _PURPOSE = "lines of text are compared there"
 _ROWS = 1 << 16  # rows read together
 _BYTES_OF_LINE = 256  # memory for each line while digests are sorted
 _PIECE = 1 << 20  # sentences whose links are hashed together
-_PHRASES, _LINKS = "file of phrase pairs", "file of links"
-_REGRESSION, _CASING = "regression of paraphrases", "case of words"
+
+Content = tuple[Mapping[str, Any], Arrays]
+"""The description and the arrays of a stage's file."""
 
 
 class TrainingForm(NamedTuple):
@@ -168,6 +169,32 @@ def train_pem(
     return model
 
 
+def _stored_stage(
+    stages: Stages,
+    name: str,
+    inputs: Mapping[str, Any],
+    make: Callable[[], Content],
+    kind: str = "stage of training",
+    version: int = 1,
+) -> ModelStore:
+    """Return the content of a stage, mapped from the file that it was written to."""
+    store = stages.result(
+        name,
+        inputs,
+        lambda path: write_store(path, kind, version, *make()),
+        lambda path: read_store(path, kind, version),
+    )
+    forget_pages(store.arrays.values())
+    return store
+
+
+def _table_stage(
+    stages: Stages, name: str, inputs: Any, make: Callable[[], Content]
+) -> PhraseTable:
+    store = _stored_stage(stages, name, inputs, make, TABLE, TABLE_VERSION)
+    return PhraseTable.of_arrays("the phrase table", store.description, store.arrays)
+
+
 class PivotStages:
     """The stages of one pivot language; its texts are tokenised when first needed."""
 
@@ -178,7 +205,8 @@ class PivotStages:
         self.aligner, self.work = aligner, work
         self.inputs: dict[str, Any] = {
             "texts": [
-                [text_digest(corpus.source), text_digest(corpus.pivot)] for corpus in pivot.corpora
+                [lines_digest(side) for side in (corpus.source, corpus.pivot)]
+                for corpus in pivot.corpora
             ],
             "recipes": [str(recipe), str(pivot.recipe)],
             "links": str(aligner) if pivot.links is None else _links_digest(pivot.links),
@@ -199,55 +227,43 @@ class PivotStages:
         if self.pivot.links is not None:
             return self.pivot.links, {}
 
-        def write_links(path: Path) -> None:
+        def align() -> Content:
             links, about = link_corpora(*self.words, self.aligner, **self.work)
-            write_store(path, _LINKS, 1, about, vars(links))
+            return about, vars(links)
 
-        def read_links(path: Path) -> tuple[Links, dict[str, Any]]:
-            store = read_store(path, _LINKS, 1)
-            forget_pages(store.arrays.values())
-            return Links(*(store.arrays[field.name] for field in fields(Links))), store.description
-
-        return self.stages.result(f"alignment of {self.name}", self.inputs, write_links, read_links)
+        store = _stored_stage(self.stages, f"alignment of {self.name}", self.inputs, align)
+        return Links(**store.arrays), store.description
 
     def table(self) -> PhraseTable:
         """Return the phrase table."""
 
-        def make(path: Path) -> None:
+        def build() -> Content:
             links, about_links = self.links
-            about = {**self.about, **about_links}
-            build_table(*self.words, links, about, **self.work).save(path)
+            table = build_table(*self.words, links, {**self.about, **about_links}, **self.work)
+            return table.about, table.arrays
 
         name = f"phrase table of {self.name}"
-        table = self.stages.result(name, self.table_inputs, make, PhraseTable.open)
-        forget_pages(table.arrays.values())
-        return replace(table, name="the phrase table")
+        return _table_stage(self.stages, name, self.table_inputs, build)
 
     def written_phrases(self) -> PivotPhrases:
         """Return the phrase pairs of surface words."""
         recipe = surface_recipe(self.recipe)
 
-        def write_phrases(path: Path) -> None:
+        def extract() -> Content:
             texts = [corpus.source for corpus in self.pivot.corpora]
             source = join_tokens(texts, recipe, **self.work)
             options = {k: v for k, v in self.work.items() if k != "memory"}
             most_rows = max_pairs_in_memory(self.work["memory"])
             aligned = source, self.words[1], self.links[0]
             counts = extract_phrases(*aligned, most_rows=most_rows, **options)
-            write_store(path, _PHRASES, 1, {}, vars(counts) | word_arrays(source.vocab, "words"))
-
-        def read_phrases(path: Path) -> PivotPhrases:
-            arrays = read_store(path, _PHRASES, 1).arrays
-            vocab = Vocab()
-            vocab.add(all_words(word_table(arrays, "words")))
-            forget_pages(arrays.values())
-            counts = PhraseCounts(*(arrays[field.name] for field in fields(PhraseCounts)))
-            return PivotPhrases(counts, vocab)
+            return {}, vars(counts) | word_arrays(source.vocab, "words")
 
         inputs = {**self.inputs, "written": str(recipe), "longest": MAX_PHRASE_WORDS}
-        return self.stages.result(
-            f"written phrases of {self.name}", inputs, write_phrases, read_phrases
-        )
+        store = _stored_stage(self.stages, f"written phrases of {self.name}", inputs, extract)
+        vocab = Vocab()
+        vocab.add(all_words(word_table(store.arrays, "words")))
+        columns = (store.arrays[field.name] for field in fields(PhraseCounts))
+        return PivotPhrases(PhraseCounts(*columns), vocab)
 
 
 class TrainingStages:
@@ -284,80 +300,64 @@ class TrainingStages:
     ) -> LanguageModel:
         """Return the language model of the source sides of all texts."""
 
-        def make(path: Path) -> None:
-            train_language(self.texts, recipe, smoothing, running=running, **self.work).save(path)
-
-        def read(path: Path) -> LanguageModel:
-            store = read_store(path, LANGUAGE, LANGUAGE_VERSION)
-            model = LanguageModel(store.description, store.arrays)
-            forget_pages(store.arrays.values())
-            return model
+        def train() -> Content:
+            model = train_language(self.texts, recipe, smoothing, running=running, **self.work)
+            return model.about, model.arrays
 
         inputs: dict[str, Any] = {"texts": self.digests, "recipe": str(recipe)}
         inputs |= {"smoothing": smoothing, "running": running, "order": ORDER}
-        return self.stages.result(name, inputs, make, read)
+        store = _stored_stage(self.stages, name, inputs, train, LANGUAGE, LANGUAGE_VERSION)
+        model = LanguageModel(store.description, store.arrays)
+        forget_pages(store.arrays.values())  # they were checked
+        return model
 
     def generator(self) -> Generator:
         """Return the generator: rewrites, a language model of surface words, and casing."""
         recipe, limits = surface_recipe(self.recipe), RewriteLimits()
-
-        def rewrite(path: Path) -> None:
-            languages = [pivot.written_phrases() for pivot in self.pivots]
-            rewrite_table(languages, recipe, limits, memory=self.work["memory"]).save(path)
-
         inputs: dict[str, Any] = {
             "recipe": str(recipe),
             "pivots": [pivot.inputs for pivot in self.pivots],
             "limits": asdict(limits),
         }
-        rewrites = self.stages.result("rewrites", inputs, rewrite, PhraseTable.open)
-        rewrites = replace(rewrites, name="the phrase table")
-        language = self.language("language model of written words", recipe, "kneser-ney")
 
-        def learn(path: Path) -> None:
+        def rewrite() -> Content:
+            languages = [pivot.written_phrases() for pivot in self.pivots]
+            table = rewrite_table(languages, recipe, limits, memory=self.work["memory"])
+            return table.about, table.arrays
+
+        def learn() -> Content:
             casing, words = learn_casing(self.texts, recipe), set(all_words(rewrites.pivot))
-            used = {word: form for word, form in casing.items() if word in words}
-            write_store(path, _CASING, 1, {"casing": used}, {})
+            return {"casing": {w: form for w, form in casing.items() if w in words}}, {}
 
-        def read(path: Path) -> dict[str, str]:
-            return dict(read_store(path, _CASING, 1).about["casing"])
-
-        casing = self.stages.result("case of words", {**inputs, "texts": self.digests}, learn, read)
-        return Generator(rewrites, language, casing)
+        rewrites = _table_stage(self.stages, "rewrites", inputs, rewrite)
+        language = self.language("language model of written words", recipe, "kneser-ney")
+        inputs |= {"texts": self.digests}
+        casing = _stored_stage(self.stages, "case of words", inputs, learn)
+        return Generator(rewrites, language, casing.about["casing"])
 
     def regression(
         self, model: PEM, judged: JudgedPairs, language_settings: tuple[str, bool], **work: Any
     ) -> PEM:
         """Return the model with a regression trained on judged paraphrases."""
 
-        def make(path: Path) -> None:
+        def train() -> Content:
             trained = model.train(judged, **work)
             about = {part: trained.about[part] for part in ("judged", "features")}
-            arrays = {} if trained.combination is None else trained.combination.arrays()
-            write_store(path, _REGRESSION, 1, about, arrays)
+            return about, {} if trained.combination is None else trained.combination.arrays()
 
-        def read(path: Path) -> tuple[SVR, dict[str, Any]]:
-            store = read_store(path, _REGRESSION, 1)
-            return SVR.from_arrays(store.arrays), store.description
-
-        rows = sha256()
-        for text in (*judged.originals, *judged.paraphrases):
-            rows.update(text.encode("utf-8", "surrogatepass") + b"\n")
-        for column in (judged.human, judged.real):
-            rows.update(column.tobytes())
+        texts = as_segments([*judged.originals, *judged.paraphrases], "judged")
+        scores = judged.human.tobytes() + judged.real.tobytes()
+        digests = lines_digest(texts), sha256(scores).hexdigest()
         inputs: dict[str, Any] = {
             "tables": {pivot.name: pivot.table_inputs for pivot in self.pivots},
             "language": [self.digests, str(self.recipe), *language_settings],
-            "judged": [judged.evalset.name, judged.overall, rows.hexdigest()],
+            "judged": [judged.evalset.name, judged.overall, *digests],
             "form": model.form,
         }
         if model.metrics:
             inputs["metrics"] = [feature.metric.full_name() for feature in model.metrics]
-        regression, about = self.stages.result("regression", inputs, make, read)
-        metrics = identify_features(model.metrics)
-        return replace(
-            model, combination=regression, about={**model.about, **about}, metrics=metrics
-        )
+        store = _stored_stage(self.stages, "regression", inputs, train)
+        return model.with_combination(SVR.from_arrays(store.arrays), store.description)
 
 
 def train_language(
@@ -376,7 +376,7 @@ def train_language(
     """
     lines: list[Segments]
     if running:
-        lines = list({text_digest(text): text for text in reversed(texts)}.values())[::-1]
+        lines = list({lines_digest(text): text for text in reversed(texts)}.values())[::-1]
     else:
         lines = [distinct_lines(texts, memory)]
     if not sum(map(len, lines)):
@@ -436,7 +436,7 @@ def _lines(texts: Sequence[Segments]) -> Iterator[str]:
         text.release(0, len(text))
 
 
-def text_digest(text: Segments) -> str:
+def lines_digest(text: Segments) -> str:
     """Return a digest of the lines of a text."""
     digest = sha256()
     for line in _lines([text]):

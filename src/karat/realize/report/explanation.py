@@ -14,7 +14,7 @@ from karat.realize.report.drawings import (
     orders_figure,
     unpruned_figure,
 )
-from karat.realize.report.tables import explanation_answer, is_alternative
+from karat.realize.report.tables import explanation_answer
 from karat.report.model import Document, Figure, Table, format_count
 from karat.results import Column, number, people_column
 
@@ -69,7 +69,7 @@ _ARCS = (
 _PATHS = (
     _RANK,
     _SCORE,
-    number("table", "Adjunction table", 2),
+    number("table", "Adjunction table", 2, field="structure"),
     number("lm", "Language model", 2),
     _SENTENCE,
 )
@@ -82,7 +82,7 @@ _LABELS = (
 _ORDERS = (
     _RANK,
     _SCORE,
-    number("features", "Features", 2, help="The sum over all treelets."),
+    number("features", "Features", 2, field="structure", help="The sum over all treelets."),
     number("lm", "Language model", 2, help="The rest of the score."),
     _SENTENCE,
 )
@@ -182,7 +182,7 @@ def _inflection(forms: Sequence[WordForm]) -> Blocks:
     alternatives_of_word: dict[int, list[tuple[str, float]]] = {}
     for form in forms:
         alternatives = alternatives_of_word.setdefault(form.place, [])
-        alternatives += [(form.form, form.probability)] if is_alternative(form) else []
+        alternatives += [(form.form, form.probability)] if form.is_alternative else []
     note = "The first form of each word is chosen."
     table = Table("forms", "Forms", _FORMS, forms, group="heading", notes=(note,))
     if not any(alternatives_of_word.values()):

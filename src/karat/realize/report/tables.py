@@ -13,15 +13,12 @@ from karat.results import Column, number, people_column
 from karat.stats.significance import BETTER
 
 if TYPE_CHECKING:
-    from karat.realize.choices import WordForm
     from karat.realize.evaluation import RealizerEvaluation, RealizerScores
     from karat.realize.explanation import RealizedTree, SupertagList
     from karat.realize.generation import RealizedSentences
     from karat.realize.model import RealizerTraining
 
 
-MIN_ALTERNATIVE_PROBABILITY = 0.05
-"""Smallest probability of another form that is shown."""
 INPUT_PHRASES = {
     "all": "words with tags and relations",
     "relations": "words with relations",
@@ -49,7 +46,7 @@ def explanation_answer(explained: RealizedTree) -> tuple[str, ...]:
         return (f"{inserted} inserted, {unsure} in doubt: {rows[0].sentence}",)
     if forms := explained.inflection:
         n_forms = format_count(sum(form.chosen for form in forms), "form")
-        n_unsure = len({form.place for form in forms if is_alternative(form)})
+        n_unsure = len({form.place for form in forms if form.is_alternative})
         return (f"{n_forms} made from lemmas, {n_unsure} in doubt: {rows[0].sentence}",)
     models_of_sentence: dict[tuple[str, bool | None], list[str]] = {}
     for row in rows:
@@ -62,11 +59,6 @@ def explanation_answer(explained: RealizedTree) -> tuple[str, ...]:
     if any(row.exact is False for row in rows):
         sentences += [f"In the file: {row.sentence}" for row in rows if row.model == IN_FILE]
     return tuple(sentences)
-
-
-def is_alternative(form: WordForm) -> bool:
-    """Return whether a form that was not chosen is probable enough to be shown."""
-    return not form.chosen and form.probability >= MIN_ALTERNATIVE_PROBABILITY
 
 
 def evaluation_answer(evaluation: RealizerEvaluation) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import isnan
 
-from karat.meta.fit import FittedPoint, ScoreFit
+from karat.meta.fit import VALUE, FittedPoint, ScoreFit
 from karat.report.charts.models import ChartLine, Point, XYChart
 from karat.report.model import (
     MAX_SENTENCES,
@@ -45,6 +45,8 @@ def fit_answer(score_fit: ScoreFit) -> tuple[str, ...]:
 def _term_text(term: str, name_metric: Callable[[str], str] = str) -> str:
     """Return a term in words: `substitutions of simple_tree_accuracy`."""
     metric, at, part = term.rpartition("@")
+    if part == VALUE:
+        return name_metric(metric)
     return f"{part} of {name_metric(metric)}" if at else name_metric(term)
 
 

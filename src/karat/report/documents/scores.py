@@ -95,6 +95,7 @@ _PART_LETTERS = {
     "simple_tree_accuracy": "STA",
 }
 _COUNT_LETTERS = {
+    "correct": "correct",
     "unchanged": "unchanged",
     "substitutions": "S",
     "insertions": "I",
