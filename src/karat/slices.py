@@ -57,6 +57,8 @@ class Slices:
     """For each segment, the index of its slice in `labels`."""
     bounds: Sequence[str | None] = ()
     """For each band of length, its shortest and longest reference; empty for other slices."""
+    counts: Ints | None = None
+    """Numbers of segments where rows are sums of segments; None: a row is a segment."""
 
     @classmethod
     def from_labels(cls, name: str, labels: Sequence[Any]) -> Slices:
@@ -68,24 +70,31 @@ class Slices:
             raise InputError(f"{problem}: every segment needs the label of its slice")
         names: dict[str, int] = {}
         codes = [names.setdefault(str(label).strip(), len(names)) for label in labels]
-        if len(names) > MAX_SLICES:
+        cls.check_number(name, len(names))
+        return cls(name, list(names), np.array(codes, np.int32))
+
+    @staticmethod
+    def check_number(name: str, count: int) -> None:
+        """Reject too many slices."""
+        if count > MAX_SLICES:
             kind = "slices" if name == SLICE_NAME else f"slices by {quoted(name)}"
             raise InputError(
-                f"found {len(names):,} {kind}, expected at most {MAX_SLICES}: use labels with "
-                f"fewer values, such as domains, or slices by {LENGTH}"
+                f"found {count:,} {kind}, expected at most {MAX_SLICES}: use labels with fewer "
+                f"values, such as domains, or slices by {LENGTH}"
             )
-        return cls(name, list(names), np.array(codes, np.int32))
 
     @classmethod
     def by_length(cls, references: References) -> Slices:
-        """Return the terciles of the length of the first reference.
+        """Return the terciles of the length of the first reference."""
+        return cls.from_lengths(*first_reference_lengths(references))
+
+    @classmethod
+    def from_lengths(cls, words: Ints, characters: Ints) -> Slices:
+        """Return terciles from the numbers of words and of characters of each segment.
 
         Lengths are words, or characters if the texts have no spaces between words or if words do
         not tell segments apart. Segments of the same length are in the same band.
         """
-        if isinstance(references, NoReferences):
-            raise InputError(f"slices by {LENGTH}: the segments have no references to measure")
-        words, characters = _first_reference_lengths(references)
         has_words = characters.sum() <= _MAX_WORD * words.sum() and len(np.unique(words)) > 1
         lengths, noun = (words, "word") if has_words else (characters, "character")
         ends = _tercile_ends(lengths)
@@ -108,9 +117,14 @@ class Slices:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def segments(self, code: int) -> Ints:
-        """Return the indices of the segments of a slice."""
+    def rows(self, code: int) -> Ints:
+        """Return the indices of the rows of a slice."""
         return np.flatnonzero(self.codes == code)
+
+    def n_segments(self, code: int) -> int:
+        """Return the number of segments in a slice."""
+        rows = self.rows(code)
+        return len(rows) if self.counts is None else int(self.counts[rows].sum())
 
     def bound(self, code: int) -> str | None:
         """Return the bounds of a band of length; None for other slices."""
@@ -122,8 +136,10 @@ def _is_missing(label: Any) -> bool:
     return label is None or is_nan or (isinstance(label, str) and not label.strip())
 
 
-def _first_reference_lengths(references: References) -> tuple[Ints, Ints]:
+def first_reference_lengths(references: References) -> tuple[Ints, Ints]:
     """Return the numbers of words and of characters of the first reference of each segment."""
+    if isinstance(references, NoReferences):
+        raise InputError(f"slices by {LENGTH}: the segments have no references to measure")
     words, characters = [], []
     for start in range(0, len(references), _BATCH):
         views, starts = references.views(start, min(start + _BATCH, len(references)))
@@ -276,7 +292,7 @@ def compare_slices(
         row = SliceRow(
             slices.labels[test.code],
             slices.bound(test.code),
-            int((slices.codes == test.code).sum()),
+            slices.n_segments(test.code),
             test.units,
             *test.key,
             test.baseline.value,
@@ -301,7 +317,7 @@ def _slice_tests(
     metrics = dict.fromkeys(m for _, m in stats)
     tests = []
     for code in range(len(slices)):
-        segments = members = slices.segments(code)
+        segments = members = slices.rows(code)
         slice_units = None
         if units is not None:
             members, codes = np.unique(units.codes[segments], return_inverse=True)

@@ -25,8 +25,8 @@ from karat.arrow.statistics import SystemSums, TableStatistics
 from karat.errors import InputError, quoted
 from karat.metrics.names import metric
 from karat.progress import Stop
+from karat.score_settings import SEGMENT
 from karat.stats.buckets import MAX_ROWS
-from karat.stats.units import SEGMENT
 from karat.storage.output import FilePath, check_local
 from karat.storage.schema import check_fields, integer, list_of, mapping_of, nullable, record, text
 from karat.storage.store import ModelStore, damaged, read_store, write_store
@@ -120,6 +120,7 @@ def shard_folder(path: FilePath | None) -> Iterator[str | None]:
 def job_digest(job: TableJob, pieces: Sequence[TablePiece]) -> str:
     """Return a digest of the job and its pieces, without the folder of rows."""
     job_facts = asdict(replace(job, rows=None, single_rows=False))
+    del job_facts["columns"]["slice"]  # a job never reads it
     if job.columns.unit is None:  # as before units existed
         del job_facts["columns"]["unit"]
     facts = [job_facts, [piece.facts() for piece in pieces]]
