@@ -257,6 +257,8 @@ class SliceTest(NamedTuple):
     baseline: UnitEstimate
     members: Ints
     """The units of the slice."""
+    score: float
+    baseline_score: float
 
     @property
     def units(self) -> int:
@@ -295,8 +297,8 @@ def compare_slices(
             slices.n_segments(test.code),
             test.units,
             *test.key,
-            test.baseline.value,
-            test.system.value,
+            test.baseline_score,
+            test.score,
             (test.system - test.baseline).value,
             low,
             high,
@@ -314,7 +316,7 @@ def _slice_tests(
 ) -> list[SliceTest]:
     """Return all tests, slice by slice, with the influences of the units of their slice."""
     tables = {key: np.concatenate(part.row_blocks) for key, part in stats.items()}
-    metrics = dict.fromkeys(m for _, m in stats)
+    metrics = list(dict.fromkeys(m for _, m in stats))
     tests = []
     for code in range(len(slices)):
         segments = members = slices.rows(code)
@@ -323,17 +325,17 @@ def _slice_tests(
             members, codes = np.unique(units.codes[segments], return_inverse=True)
             labels = [units.labels[member] for member in members.tolist()]
             slice_units = Units(units.name, labels, codes.astype(np.int32))
-        estimates = {}
+        estimates, scores = {}, {}
         for key, table in tables.items():
             rows = table[segments]
             part = SystemStats(exact_sums(rows), (rows,), None)
             estimates[key] = part.estimate(key[1], slice_units)
-        tests += [
-            SliceTest(code, key, estimates[key], estimates[baseline, m], members)
-            for m in metrics
-            for key in stats
-            if key[1] == m and key[0] != baseline
-        ]
+            scores[key] = float(key[1].measure(part.total[None])["value"][0])
+        for key in sorted(stats, key=lambda key: metrics.index(key[1])):
+            if key[0] != baseline:
+                base = baseline, key[1]
+                pair = estimates[key], estimates[base]
+                tests.append(SliceTest(code, key, *pair, members, scores[key], scores[base]))
     return tests
 
 
