@@ -255,8 +255,8 @@ def compare_command(
     \b
     karat compare a.txt b.txt c.txt -r ref.txt --baseline a
     karat compare old=v1.txt new=v2.txt -r ref.txt -m bleu --correction none
-    karat compare a.txt b.txt -r ref.txt -o report.html
-    karat compare atlas beacon --set demo --slice length
+    karat compare a.txt b.txt -r ref.txt --slice length -o report.html
+    karat compare atlas beacon --set demo
     karat compare data.parquet --by system --id segment --baseline A
     """
     from karat.api import compare

@@ -53,7 +53,8 @@ def slice_sentences(comparison: Comparison) -> Iterator[str]:
     winning = [name for name in systems if name not in losing and _rows(rows, name, BETTER)]
     if len(winning) > MAX_SENTENCES:
         count = f"{len(winning)} of {len(systems)} systems are"
-        yield f"{count} better than {base} on at least one slice, and worse on none."
+        names = join_names(winning)
+        yield f"{count} better than {base} on at least one slice, and worse on none: {names}."
     else:
         for name in winning:
             better = _list_slices(comparison, _rows(rows, name, BETTER), with_numbers=False)
