@@ -309,10 +309,8 @@ class BatchReader:
                 row = int((codes == names.index("")).argmax())
                 raise self._refusal(rows, row, column, "empty", expected)
             return names, codes
-        numbers = self._integers(
-            rows, column, "a value" if column == self._columns.by else expected
-        )
-        numbers, places = np.unique(numbers, return_inverse=True)
+        values = self._integers(rows, column, expected)
+        numbers, places = np.unique(values, return_inverse=True)
         labels = list(map(str, numbers.tolist()))
         if self.kinds[column] == "truth values":
             labels = ["true" if value else "false" for value in numbers.tolist()]
