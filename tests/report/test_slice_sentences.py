@@ -38,8 +38,9 @@ def test_losses_have_numbers_and_wins_do_not() -> None:
         slice_row("B", "x", BETTER),
     ]
     assert sentences(*rows, slice_row("A", "x", BETTER)) == [
-        "A is worse than base in domain law by BLEU -2.0 [-3.0, -1.0].",
-        "B is better than base in domains law and x by BLEU, and worse on no slice.",
+        "A is worse than base in domain law by BLEU -2.0 [-3.0, -1.0], but better in domain x by "
+        "BLEU.",
+        "B is better than base in domain law and x by BLEU, and worse on no slice.",
     ]
 
 
@@ -53,7 +54,7 @@ def test_bands_of_length_are_segments() -> None:
 
 def test_many_losses_are_listed_without_numbers() -> None:
     rows = [slice_row("A", label, WORSE) for label in "abcdefgh"]
-    assert sentences(*rows) == ["A is worse than base in domains a, b, c, d, e and 3 more by BLEU."]
+    assert sentences(*rows) == ["A is worse than base in domain a, b, c, d, e and 3 more by BLEU."]
 
 
 def test_many_systems_are_counted() -> None:

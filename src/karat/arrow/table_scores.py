@@ -212,8 +212,8 @@ def _read_slices(
     check_single_rows(resolve_buckets(0, arguments.get("buckets")))
     if isinstance(table, Frame) and table.rows is None:
         raise InputError(
-            "slices are read before the table is scored, and this table is a stream that can be "
-            "read once: load it into a data frame, or leave the slices out"
+            "slices are read before the table is scored, and this table may be a stream that can "
+            "be read once: make a data frame of it first, or leave the slices out"
         )
     opened = _open_again(table, metrics, arguments, slices)
     if opened.columns.id is None and not opened.columns.rows_are_segments:

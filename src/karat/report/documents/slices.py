@@ -49,7 +49,9 @@ def slice_sentences(comparison: Comparison) -> Iterator[str]:
     else:
         for name in losing:
             worse = _list_slices(comparison, _rows(rows, name, WORSE), with_numbers=True)
-            yield f"{name} is worse than {base} {worse}."
+            better_rows = _rows(rows, name, BETTER)
+            better = _list_slices(comparison, better_rows, with_numbers=False)
+            yield f"{name} is worse than {base} {worse}{f', but better {better}' * bool(better)}."
     winning = [name for name in systems if name not in losing and _rows(rows, name, BETTER)]
     if len(winning) > MAX_SENTENCES:
         count = f"{len(winning)} of {len(systems)} systems are"
@@ -90,8 +92,7 @@ def _slice_phrase(comparison: Comparison, labels: Sequence[str]) -> str:
     """Return `on long segments`, or `in domain news`."""
     if comparison.slicing == LENGTH:
         return f"on {join_names(labels)} segments"
-    plural = "s" if len(labels) > 1 else ""
-    return f"in {comparison.slicing}{plural} {join_names(labels)}"
+    return f"in {comparison.slicing} {join_names(labels)}"
 
 
 def _difference_text(row: SliceRow) -> str:
