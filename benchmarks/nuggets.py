@@ -30,10 +30,10 @@ from karat.nuggets.prediction.evidence import evidence
 from karat.nuggets.prediction.paper import Paper, ngram_scores
 from karat.nuggets.prediction.pool import FoldedCells, Pool, folds, make_pool
 from karat.nuggets.prediction.predictions import predict_support
-from karat.nuggets.prediction.tuning import settings, tune
+from karat.nuggets.results.tuning import settings, trial
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.official import Official
-from karat.nuggets.scores.words import forget_texts, smoothed_idf
+from karat.nuggets.scores.words import IdfSource, forget_texts, smoothed_idf
 from karat.nuggets.sets.judgements import JudgedResponse, Judgements
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -143,7 +143,8 @@ def measure(corpus: Corpus, plan: Plan) -> Iterator[Row]:
     )
     labels = (ngram_scores(pool, rule) > 60).astype(np.float64)
     cells = FoldedCells(pool, labels, folds(pool, "system"))
-    took = _cpu(lambda: tune(cells, settings()), 1)
+    source = IdfSource()
+    took = _cpu(lambda: [trial(cells, rule, source) for rule in settings()], 1)
     yield Row("24 settings, one run left out at a time", duration(took), "", took, " s", at_most=60)
     yield from _many(plan)
 

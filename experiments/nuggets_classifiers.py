@@ -57,7 +57,7 @@ from karat.nuggets.prediction.pool import (
     folds,
 )
 from karat.nuggets.prediction.thresholds import MODELS, best_f_threshold, compare_models
-from karat.nuggets.prediction.tuning import best_trial, settings, trial
+from karat.nuggets.results.tuning import best_trial, settings, trial
 from karat.nuggets.sets.keys_and_runs import make_key
 
 SEED, SUBSAMPLES = 2006, 200
@@ -81,7 +81,7 @@ def nested(cells: FoldedCells, tried: list[Paper]) -> AssessorAgreement:
     """The paper's classifier: the setting and the threshold of each fold from the other folds."""
     carried, most = np.zeros(len(cells.labels), dtype=bool), dict[int, float]()
     for setting in tried:
-        for k, scores in setting.each_fold(cells.pool, cells.labels, cells.fold):
+        for k, scores in setting.each_fold(cells):
             is_test = cells.fold == k
             train = cells.is_judged & ~is_test
             yes = cells.labels[train] > 0

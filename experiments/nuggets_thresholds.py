@@ -22,7 +22,7 @@ from nugget_sets import SETS, pooled
 from karat.nuggets.prediction.paper import Paper, ngram_scores
 from karat.nuggets.prediction.pool import assessor_agreement
 from karat.nuggets.prediction.thresholds import best_f_threshold
-from karat.nuggets.prediction.tuning import settings
+from karat.nuggets.results.tuning import settings
 
 HEAD = "| setting | threshold | its F | F | tau_b | RMSE | own F |\n|---|---|---|---|---|---|---|"
 

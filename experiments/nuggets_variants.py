@@ -40,7 +40,7 @@ from karat.nuggets.prediction.pool import (
     folds,
 )
 from karat.nuggets.prediction.thresholds import best_f_threshold
-from karat.nuggets.prediction.tuning import fold_guesses
+from karat.nuggets.results.tuning import fold_guesses
 from karat.nuggets.scores.words import smoothed_idf
 from karat.nuggets.sets.keys_and_runs import make_key
 
@@ -259,9 +259,7 @@ def paper() -> None:
         idf = smoothed_idf(pool.texts, base.words)
         for extra in (0.0, 1.0, None):
             rule = base if extra is not None else replace(base, weight="count")
-            s = ngram_scores(
-                pool, rule, lambda w, idf=idf, more=extra or 0.0: [x + more for x in idf(w)]
-            )
+            s = ngram_scores(pool, rule, lambda w, idf=idf, more=extra or 0.0: idf(w) + more)
             cells = FoldedCells(pool, labels, pool.cell_question)
             left_out = fold_guesses(cells, ((k, s) for k in np.unique(cells.fold)))
             both = left_out, s > best_f_threshold(s, yes)

@@ -1,7 +1,7 @@
 """Intervals and tests of scores and differences: which method holds its level, and what it costs.
 
     KARAT_DATA=... python experiments/significance.py [--nulls] [--real] [--systems] [--power]
-                                                      [--sizes] [--trials N]
+                                                      [--unit] [--sizes] [--trials N]
 
 Prints Markdown. Without options, all parts run. Every trial draws units; the seed is 2026. All
 methods see the same jackknife influences of the units (`karat.stats.jackknife`); methods that draw
@@ -14,6 +14,7 @@ drawn. A further cell has log-normal differences of mean 0 (sigma 1).
 --real: 20 or 40 units are drawn with replacement from judged sets; the truth is the full set.
 --systems: 15 equal systems; how often any is called worse than the best, or than a baseline.
 --power: differences that a sign-flip test on unit sums finds in about 80% of trials.
+--unit: repeated answers, taken as units or added by question.
 --sizes: power of the differences that `karat power` calls detectable with 80%.
 """
 
@@ -412,6 +413,27 @@ def print_real(trials: int) -> None:
     print_cells(cells, (20, 40), trials)
 
 
+def print_unit(trials: int) -> None:
+    """Two equal systems with repeated answers: answers as units, and questions as units."""
+    print("\nEqual systems called different, %, 40 questions\n")
+    print_head(["answers to each", "unit: answer", "unit: question"])
+    rng = np.random.default_rng(SEED)
+    for n_rows in (1, 3, 10):
+        difficulty = rng.normal(size=(trials, 40, 1))
+        first, second = (
+            difficulty
+            + rng.normal(0, 0.6, (trials, 40, 1))
+            + rng.normal(0, 0.5, (trials, 40, n_rows))
+            for _ in range(2)
+        )
+        gaps = first - second
+        shares = []
+        for values in (gaps.reshape(trials, -1), gaps.mean(axis=2)):
+            means = mean_trials(values, 0.0)
+            shares.append(100 * (karat_p(means.values, means.influences, 0.0) < 0.05).mean())
+        print_row([str(n_rows), *(f"{share:.1f}" for share in shares)])
+
+
 def print_systems(trials: int) -> None:
     """Fifteen equal systems."""
     print(
@@ -509,6 +531,7 @@ def main() -> None:
         "real": print_real,
         "sizes": print_sizes,
         "systems": print_systems,
+        "unit": print_unit,
         "power": print_power,
     }
     for name in parts:

@@ -363,9 +363,8 @@ def _compare_with(**settings: Any) -> None:
 
 
 TOO_MANY: dict[str, Callable[[int], object]] = {
-    "score": lambda n: kt.score(["a"], ["a"], resamples=n),
-    "trials": lambda n: _compare_with(trials=n),
-    "resamples": lambda n: _compare_with(test="randomization", resamples=n),
+    "trials": lambda n: _compare_with(test="sacrebleu-bootstrap", trials=n),
+    "exchanges": lambda n: _compare_with(test="sacrebleu-ar", trials=n),
     "experiment": lambda n: kt.Experiment("demo", ("bleu",), trials=n),
     "bootstrap": lambda n: kt.Experiment("demo", ("bleu",), resamples=n),
     "plane": lambda n: kt.fit_plane(load_evalset("demo"), "adequacy", resamples=n),

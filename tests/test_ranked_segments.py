@@ -113,7 +113,7 @@ def test_sort_alone_shows_all(run_karat: Called) -> None:
     assert sorted(rows, key=lambda row: float(row["chrf"])) == rows
 
 
-@pytest.mark.parametrize("more", [("--segments",), ("--resamples", "5"), ("--signature-only",)])
+@pytest.mark.parametrize("more", [("--segments",), ("--intervals",), ("--signature-only",)])
 def test_what_does_not_go_together(run_karat: Called, more: tuple[str, ...]) -> None:
     done = run_karat("score", "a.txt", "-r", "ref1.txt", "--worst", "2", *more)
     assert done.returncode == 2

@@ -25,16 +25,16 @@ REFERENCES = ["the cat sat on the mat", "the dog barked"]
 
 @pytest.fixture(scope="module")
 def comparison() -> kt.Comparison:
-    return kt.compare(CANDIDATES, REFERENCES, ["bleu", "chrf"], trials=20, examples=1)
+    return kt.compare(CANDIDATES, REFERENCES, ["bleu", "chrf"], examples=1)
 
 
 def results() -> dict[str, Result]:
     """One result of each kind that takes no time."""
     texts = CANDIDATES["B"]
     return {
-        "Scoring": kt.score(CANDIDATES, REFERENCES, ["bleu", "ter"], resamples=20),
+        "Scoring": kt.score(CANDIDATES, REFERENCES, ["bleu", "ter"], intervals=True),
         "segments": kt.score(CANDIDATES, REFERENCES, ["bleu"], segments=True),
-        "Comparison": kt.compare(CANDIDATES, REFERENCES, ["bleu"], trials=20),
+        "Comparison": kt.compare(CANDIDATES, REFERENCES, ["bleu"]),
         "SegmentExplanations": kt.explain_segments(texts, REFERENCES, worst=1),
         "MetricCatalogue": kt.list_metrics("aev"),
         "ScoreFit": kt.fit_scores("demo", ["chrf", "wer@substitutions"], ["fluency"]),
@@ -148,7 +148,7 @@ def test_examples_and_notes_are_part_of_a_comparison(comparison: kt.Comparison) 
     for example in comparison.examples:
         assert (example.system, example.reference) == ("B", REFERENCES[example.segment])
     assert comparison.settings["baseline"] == "A"
-    assert "20 trials" in comparison.notes[0]
+    assert "by segment and a correction of skewness" in comparison.notes[0]
 
 
 # -------------------------------------------------------------------------- all of them

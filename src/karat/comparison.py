@@ -68,7 +68,7 @@ class CompareRow(NamedTuple):
 DELTA = number("delta", "Delta", row_digits, "Score minus the baseline's.", signed=True)
 TEST_COLUMNS = (
     *program_columns("delta_low", "delta_high"),
-    number("p", "p", 4, "p of the difference, by the test below.", positive=True),
+    number("p", "p", 4, "p of the difference, by the paired test below.", positive=True),
     number("wins", "Wins", help="Segments on which it beats the baseline.", detail=True),
     number("losses", "Losses", help="Segments on which the baseline beats it.", detail=True),
     number("ties", "Ties", help="Segments on which both score the same.", detail=True),
@@ -91,7 +91,11 @@ MARGIN_COLUMNS = (
 )
 EQUIVALENT, NO_LOSS, LOSS = "equivalent", "no loss", "loss"
 SACREBLEU_P = number(
-    "sacrebleu_p", "p (sacreBLEU)", 4, "p by sacreBLEU's definition, from segments.", positive=True
+    "sacrebleu_p",
+    "p (sacreBLEU)",
+    4,
+    "p by sacreBLEU's definition, from segments.",
+    positive=True,
 )
 
 
@@ -187,7 +191,7 @@ class Comparison(ScoreResults[CompareRow]):
 
     @property
     def unit_text(self) -> str:
-        """The unit of tests: `segment`, `document`, `bucket of segments`, ..."""
+        """Kind of the units: `segment`, `document`, `bucket of segments`, ..."""
         inference = self.inference or Inference()
         return f"bucket of {inference.unit}s" if inference.buckets else inference.unit
 
@@ -252,8 +256,8 @@ class BaselineTest(NamedTuple):
 
 
 def _test_fields(name: str, trials: int | None, seed: int, correction: str) -> dict[str, object]:
-    draws = {} if trials is None else {"trials": trials, "seed": seed}
-    return {"test": name, **draws, "correction": correction}
+    random_draws = {} if trials is None else {"trials": trials, "seed": seed}
+    return {"test": name, **random_draws, "correction": correction}
 
 
 def _min_units(correction: str, n_tests: int) -> int:
@@ -293,6 +297,8 @@ def compare_statistics(
         rows[key] = CompareRow(*key, scores[key], *ends, is_leading=key in leading)
     for at, (key, difference) in enumerate(zip(tested, family.differences, strict=True)):
         m, (low, high), p = key[1], family.interval(at), family.p(at)
+        if m.bounded:
+            low, high = max(low, -m.full_scale), min(high, m.full_scale)
         baseline_values = stats[test.baseline, m].segment_scores
         rows[key] = _count_wins(rows[key], stats[key].segment_scores, baseline_values)._replace(
             delta=difference.value,

@@ -41,8 +41,8 @@ def units_setting() -> Any:
     """Return the setting `units`."""
     return setting(
         None,
-        "What intervals and tests resample: `segment`, `document`, `question`, or a column of a "
-        "table. Default: the documents or questions that are known, else segments.",
+        "Unit of intervals and tests: `segment`, `document`, `question`, or a column of a table. "
+        "Default: the documents or questions that are known, else segments.",
         kind=str,
         option="--unit",
         metavar="UNIT",

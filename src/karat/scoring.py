@@ -513,7 +513,7 @@ class Scoring(ScoreResults[ScoreRow]):
 
 
 class Inference(NamedTuple):
-    """The units of intervals and tests."""
+    """The units that intervals and tests are computed from."""
 
     units: Units | None = None
     """The units of segments; None if each segment is one."""
@@ -535,8 +535,10 @@ class Inference(NamedTuple):
         return {"ci": "jackknife", **units, **({"buckets": self.buckets} if self.buckets else {})}
 
 
+GROUPINGS = ("document", "question")
+"""Names of the groups of segments in sets and SGML files."""
 UnitLabels: TypeAlias = "str | Sequence[Any] | None"
-"""The kind of unit, by name; or the label of each segment's unit; None: decided by the inputs."""
+"""Kind of the units, or the label of each segment's unit; None: decided by the inputs."""
 
 
 def plan_inference(inputs: TextInputs, units: UnitLabels, buckets: int | None) -> Inference:
@@ -558,22 +560,28 @@ def _choose_units(inputs: TextInputs, units: UnitLabels) -> tuple[Units | None, 
                 "(--units FILE with a line per segment, in Python units=[...]), a set whose "
                 "segments are grouped, or a table with such a column"
             )
+        if units not in GROUPINGS:
+            expected = f"expected {', '.join((SEGMENT, *GROUPINGS))}, or labels"
+            raise InputError(
+                f"unit {quoted(units)}: {expected} (--units FILE, in Python units=[...]); the name "
+                "of a column is for tables"
+            )
         return Units.from_labels(units, documents), ()
     if units is not None:
         labels, n_segments = list(units), inputs.segments.count
         if len(labels) != n_segments:
-            counts = f"{len(labels):,} labels of units, and {n_segments:,} segments"
-            raise InputError(f"found {counts}: expected one label per segment")
+            counts = f"{len(labels):,} label{'s' * (len(labels) != 1)}, expected {n_segments:,}"
+            raise InputError(f"units: found {counts}, one per segment")
         return Units.from_labels("unit", labels), ()
-    grouping = None if documents is None else Units.from_labels(inputs.segments.grouping, documents)
-    if grouping is None or len(grouping) == inputs.segments.count:
+    groups = None if documents is None else Units.from_labels(inputs.segments.grouping, documents)
+    if groups is None or len(groups) == inputs.segments.count:
         return None, ()
-    if not grouping.too_few:
-        return grouping, ()
-    count = f"{len(grouping)} {grouping.name}{'s' * (len(grouping) != 1)}"
+    if not groups.too_few:
+        return groups, ()
+    group_count = f"{len(groups)} {groups.name}{'s' * (len(groups) != 1)}"
     return None, (
-        f"Intervals and verdicts describe the segments of these {count}. At least "
-        f"{MIN_DECIDING_UNITS} are needed for a verdict about other {grouping.name}s.",
+        f"Intervals and verdicts describe the segments of these {group_count}. At least "
+        f"{MIN_DECIDING_UNITS} are needed for a verdict about other {groups.name}s.",
     )
 
 

@@ -183,7 +183,7 @@ def test_tables_sets_and_nuggets(gated: Called, folder: Path, run_karat: Called)
             "repeat the option for each metric, as in --max-drop chrf=1 --max-drop bleu=2",
         ),
         (("same.txt", "-m", "chrf:beta=1"), "beta=2, now beta=1"),
-        (("same.txt", "--resamples", "1"), "--resamples"),
+        (("same.txt", "--correction", "x"), "--correction"),
         (("same.txt", "--texts"), "--texts needs --update"),
         (("same.txt", "--key", "demo-nuggets"), "-r and --set do not work with"),
         (

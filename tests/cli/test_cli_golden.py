@@ -21,7 +21,7 @@ FORMATS = ("text", "json", "tsv", "md", "latex", "html")
 SCORED = ("-r", "ref1.txt", "-m", "bleu", "-m", "chrf:n=4", "-m", "rougeL:stem=porter-nltk")
 GRID = ("-r", "ref1.txt", "-r", "ref2.txt")
 COMMANDS = {
-    "score": ("score", "a.txt", "named=b.txt", "-r", "ref2.txt", *SCORED, "--resamples", "50"),
+    "score": ("score", "a.txt", "named=b.txt", "-r", "ref2.txt", *SCORED, "--intervals"),
     "compare": (
         "compare",
         "a.txt",
@@ -30,8 +30,6 @@ COMMANDS = {
         *SCORED,
         "--baseline",
         "b",
-        "--resamples",
-        "99",
     ),
     "segments": ("score", "a.txt", "c.txt", *SCORED, "--segments"),
     "metrics": ("metrics", "chrf", "rougeLsum"),

@@ -56,9 +56,9 @@ LINES = ("A=p1.txt", "B=p2.txt", "-r", "q1.txt", "-r", "q2.txt")
 @pytest.mark.parametrize(
     "command",
     [
-        ("score", "-m", "gtm:preset=paper", "-m", "bleu", "--resamples", "20"),
+        ("score", "-m", "gtm:preset=paper", "-m", "bleu", "--intervals"),
         ("score", "-m", "gtm", "--segments"),
-        ("compare", "-m", "gtm:e=2", "-m", "chrf", "--resamples", "20"),
+        ("compare", "-m", "gtm:e=2", "-m", "chrf"),
     ],
 )
 def test_texts_are_those_of_plain_files(output: Output, command: tuple[str, ...]) -> None:
@@ -69,6 +69,11 @@ def test_texts_are_those_of_plain_files(output: Output, command: tuple[str, ...]
     assert first["rows"]
     for json_report in (first, two):
         json_report.pop("command")
+    few = [note for note in first["notes"] if note not in two["notes"]]
+    assert len(few) == (command[-1] != "--segments")
+    for note in few:  # only these files know their documents
+        assert note.startswith("Intervals and verdicts describe the segments of these 2 documents")
+        first["notes"].remove(note)
     assert first == two
 
 
@@ -262,7 +267,7 @@ def test_levels_that_cannot_be(files: Path, run_karat: Called) -> None:
     ("more", "name"),
     [
         (("--segments",), "--segments"),
-        (("--resamples", "10"), "--resamples"),
+        (("--intervals",), "--intervals"),
         (("--worst", "1"), "--worst, --best and --sort"),
         (("--wide",), "--wide"),
     ],

@@ -73,7 +73,7 @@ def test_options_are_completed(karat: Karat) -> None:
     assert completed(karat, "score", "--s") == [
         f"plain,--{name}"
         for name in (
-            *("set", "segments", "seed", "sort", "spreadsheet-safe", "shards", "skip-missing"),
+            *("set", "segments", "sort", "spreadsheet-safe", "shards", "skip-missing"),
             *("shard", "signature", "signature-only"),
         )
     ]
@@ -81,7 +81,8 @@ def test_options_are_completed(karat: Karat) -> None:
 
 def test_options_that_help_does_not_show_are_completed(karat: Karat) -> None:
     assert completed(karat, "score", "--eng") == ["plain,--engine", "plain,--engine-option"]
-    assert completed(karat, "score", "--boot") == [""]  # the old name of --resamples
+    assert completed(karat, "score", "--boot") == [""]  # an old name
+    assert completed(karat, "score", "--uni") == ["plain,--units", "plain,--unit"]
     assert completed(karat, "score", "--help") == ["plain,--help-all", "plain,--help"]
 
 

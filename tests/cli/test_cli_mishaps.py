@@ -30,8 +30,8 @@ def test_the_output_may_not_be_an_input(
 
 
 def test_segments_have_no_intervals(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["score", "out.txt", "-r", "ref.txt", "--segments", "--resamples", "9"]) == 2
-    assert "leave out --resamples" in capsys.readouterr().err
+    assert main(["score", "out.txt", "-r", "ref.txt", "--segments", "--intervals"]) == 2
+    assert "leave out --intervals" in capsys.readouterr().err
 
 
 def test_optional_references(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,10 +46,8 @@ def test_optional_references(files: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_signatures_say_how_intervals_will_be_made(
     files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    main(
-        ["score", "out.txt", "-r", "ref.txt", "-m", "bleu", "--signature-only", "--resamples", "7"]
-    )
-    assert capsys.readouterr().out.endswith("|bootstrap=7|seed=12345\n")
+    main(["score", "out.txt", "-r", "ref.txt", "-m", "bleu", "--signature-only", "--intervals"])
+    assert capsys.readouterr().out.endswith("|ci=jackknife\n")
 
 
 def test_a_second_metric_after_m_is_told_apart_from_a_file(

@@ -41,7 +41,7 @@ COMMANDS = (
     ("meta", "set", "-m", "bleu", "--resamples", "0", "--trials", "0"),
     ("plane", "fit", "set", "--resamples", "0", "--splits", "0"),
     ("score", "--set", "set", "-m", "bleu"),
-    ("compare", "--set", "set", "-m", "bleu", "--resamples", "5"),
+    ("compare", "--set", "set", "-m", "bleu"),
     ("data", "judges", "set"),
     ("data", "check", "set"),
 )

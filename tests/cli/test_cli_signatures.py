@@ -56,6 +56,9 @@ def test_the_form_of_sacrebleu(output: Callable[..., str]) -> None:
     assert list(report["signature"].values()) == expected
     assert report["notes"] == []
     compared = json.loads(output("compare", "b.txt", *FILES, *metrics, "-f", "json"))
+    assert compared["signature"]["bleu"] == expected[0]
+    test = ("--test", "sacrebleu-bootstrap")
+    compared = json.loads(output("compare", "b.txt", *FILES, *metrics, *test, "-f", "json"))
     assert compared["signature"]["bleu"] == expected[0].replace("|case", "|bs:1000|seed:12345|case")
 
 

@@ -65,8 +65,14 @@ def test_a_page_has_the_slices(demo: list[str], run_karat: Run, folder: Path) ->
     ("arguments", "problem"),
     [
         (["--slices", "none"], "none: No such file"),
-        (["--slices", "short"], "found 3 labels of slices, and 80 segments"),
-        (["--slices", "gaps"], "1 of 80 segments have no slice, the first is segment 3"),
+        (
+            ["--slices", "short"],
+            "short: found 3 lines, expected 80: the label of a slice for each segment",
+        ),
+        (
+            ["--slices", "gaps"],
+            "gaps, line 3: found an empty line, expected the label of the segment's slice",
+        ),
         (["--slices", "gold.txt"], "slices, expected at most 50"),
         (["--slices", "genres", "--slice", "length"], "--slice and --slices exclude each other"),
         (["--slices", "genres", "-o", "genres"], "genres"),

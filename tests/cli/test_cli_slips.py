@@ -181,7 +181,7 @@ SLIPS = {
     (*FILES, "-tok", "zh"): "No such option '-tok'. sacreBLEU's -tok, the "
     "tokeniser, is a setting of the metric, as in -m bleu:tok=zh.",
     (*FILES, "--paired-bs"): "No such option '--paired-bs'. sacreBLEU's --paired-bs, a paired "
-    "test, is karat compare --test bootstrap.",
+    "test, is karat compare --test sacrebleu-bootstrap.",
     ("compare", "a.txt", "b.txt", "-r", "ref1.txt", "-b", "a"): "No such option '-b'. Did you "
     "mean --baseline or --buckets or --by? sacreBLEU's -b, the score alone, is --format tsv or "
     "--format json.",

@@ -12,8 +12,9 @@ from tools.docs.markdown import anchors, links
 from tools.docs.sentences import sentences, words
 
 TERMS = """\
-    segment system reference P(better) tau-b acc-eq SPA PERM-BOTH nugget vital okay A V W F(beta)
+    segment system reference tau-b acc-eq SPA PERM-BOTH nugget vital okay A V W F(beta)
     interval signature pivot lattice supertag run question response judgement assessor
+    unit jackknife simultaneous
 """
 
 

@@ -1,4 +1,4 @@
-"""Decisions: verdicts by hand, the draws of `compare`, identical runs, small numbers of items."""
+"""Decisions: verdicts by hand, the numbers of `compare`, identical runs, few items."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.stats
 
 import karat as kt
 from karat.gating.decisions import (
@@ -19,11 +18,9 @@ from karat.gating.decisions import (
     decide,
     describe_row,
     items_to_decide,
-    widening,
 )
 from karat.gating.items import MeasuredItems
-from karat.progress import silent
-from karat.stats.resampling import bootstrap_sums, interval
+from karat.stats.units import Units
 
 REFERENCES = [f"the cat number {i} sat on the mat of house {i % 7}" for i in range(60)]
 BETTER = [text if i % 3 else text.replace("cat", "dog") for i, text in enumerate(REFERENCES)]
@@ -38,7 +35,7 @@ def paired(metric: str, run: list[str], baseline: list[str]) -> PairedItems:
 
 def decide_one(metric: str, run: list[str], baseline: list[str], drop: float = 0.0) -> GateRow:
     pair = paired(metric, run, baseline)
-    return decide([pair], {metric: drop}, "simultaneous", 1000, 12345, silent)[0]
+    return decide([pair], {metric: drop}, "simultaneous")[0]
 
 
 @pytest.mark.parametrize("metric", ["chrf", "bleu", "ter", "rougeL"])
@@ -55,25 +52,36 @@ def test_a_loss_fails_whatever_the_direction(metric: str) -> None:
     assert lost.high < 0 < gained.low
 
 
-def test_the_draws_are_those_of_compare() -> None:
-    """The percentiles of the difference, made from its definition, and widened."""
-    m = kt.metric("bleu")
-    compared = kt.compare({"old": BETTER, "new": WORSE}, REFERENCES, "bleu")
-    after, before = (
-        m.measure(bootstrap_sums(m.stats(texts, REFERENCES).astype(float), 1000))["value"]
-        for texts in (WORSE, BETTER)
-    )
-    assert interval(after) == (compared["new", "bleu"].low, compared["new", "bleu"].high)
+def test_the_numbers_are_those_of_compare() -> None:
+    compared = kt.compare({"old": BETTER, "new": WORSE}, REFERENCES, "bleu")["new", "bleu"]
     row = decide_one("bleu", WORSE, BETTER)
-    assert row.delta == compared["new", "bleu"].delta
-    ends = [row.delta + widening(60) * (end - row.delta) for end in interval(after - before)]
-    assert [row.low, row.high] == ends
+    assert (row.delta, row.low, row.high) == (
+        compared.delta,
+        compared.delta_low,
+        compared.delta_high,
+    )
+    turned = kt.compare({"old": BETTER, "new": WORSE}, REFERENCES, "ter")["new", "ter"]
+    row = decide_one("ter", WORSE, BETTER)  # lower is better: a loss is negative
+    assert (row.delta, row.low, row.high) == (
+        -turned.delta,
+        -turned.delta_high,
+        -turned.delta_low,
+    )
 
 
-@pytest.mark.parametrize("items", [2, 5, 20, 529])
-def test_widening_is_students(items: int) -> None:
-    quantile = scipy.stats.t.ppf(0.975, items - 1) / scipy.stats.norm.ppf(0.975)
-    assert widening(items) == pytest.approx(quantile * math.sqrt(items / (items - 1)))
+@pytest.mark.parametrize("metric", ["chrf", "bleu"])
+def test_units_are_those_of_compare(metric: str) -> None:
+    labels = [f"house {i // 4}" for i in range(60)]
+    units = Units.from_labels("house", labels)
+    compared = kt.compare({"old": BETTER, "new": WORSE}, REFERENCES, metric, units=labels)
+    expected = compared["new", metric]
+    row = decide([paired(metric, WORSE, BETTER)], {}, "none", units)[0]
+    assert (row.delta, row.low, row.high) == (
+        expected.delta,
+        expected.delta_low,
+        expected.delta_high,
+    )
+    assert (row.low, row.high) != decide_one(metric, WORSE, BETTER)[5:7]
 
 
 def test_the_limits_decide() -> None:
@@ -88,6 +96,23 @@ def test_the_limits_decide() -> None:
         (-row.low * 1.001, PASS),
     ]:
         assert decide_one("chrf", WORSE, BETTER, drop).verdict == verdict
+
+
+def test_items_needed_are_items_whatever_the_units() -> None:
+    """Of pairs of equal items, the number of pairs is that of single items."""
+    changed = [*BETTER[:3], *("a dog and a cat" for _ in BETTER[3:5]), *BETTER[5:]]
+    changed[0], changed[9] = REFERENCES[0], REFERENCES[9]
+    pair = paired("chrf", changed, BETTER)
+    twice = PairedItems(
+        pair.run._replace(rows=np.repeat(pair.run.rows, 2, axis=0)),
+        np.repeat(pair.baseline, 2, axis=0),
+    )
+    units = Units.from_labels("pair", [i // 2 for i in range(120)])
+    single = decide([pair], {}, "none")[0]
+    row = decide([twice], {}, "none", units)[0]
+    assert (row.low, row.high) == pytest.approx((single.low, single.high))
+    assert single.decided_by is not None
+    assert row.decided_by == 2 * single.decided_by
 
 
 @pytest.mark.parametrize(
@@ -112,7 +137,7 @@ def test_more_items_decide_as_was_estimated() -> None:
     changed = [*BETTER[:3], *("a dog and a cat" for _ in BETTER[3:5]), *BETTER[5:]]
     changed[0], changed[9] = REFERENCES[0], REFERENCES[9]
     pair = paired("chrf", changed, BETTER)
-    row = decide([pair], {}, "none", 1000, 1, silent)[0]
+    row = decide([pair], {}, "none")[0]
     assert row.verdict == UNDECIDED
     assert row.decided_by is not None
     times = math.ceil(1.5 * row.decided_by / 60)
@@ -120,13 +145,13 @@ def test_more_items_decide_as_was_estimated() -> None:
         pair.run._replace(rows=np.tile(pair.run.rows, (times, 1))),
         np.tile(pair.baseline, (times, 1)),
     )
-    assert decide([many], {}, "none", 1000, 1, silent)[0].verdict != UNDECIDED
+    assert decide([many], {}, "none")[0].verdict != UNDECIDED
 
 
 def test_several_metrics_are_corrected() -> None:
     pairs = [paired(name, WORSE, BETTER) for name in ("chrf", "bleu", "rougeL")]
-    alone = decide(pairs, {}, "none", 1000, 1, silent)
-    both = decide(pairs, {}, "simultaneous", 1000, 1, silent)
+    alone = decide(pairs, {}, "none")
+    both = decide(pairs, {}, "simultaneous")
     assert all(b.low <= a.low and a.high <= b.high for a, b in zip(alone, both, strict=True))
     assert any(b.low < a.low for a, b in zip(alone, both, strict=True))
 
@@ -150,11 +175,11 @@ def test_one_item_is_too_few() -> None:
     m = kt.metric("chrf")
     rows = m.stats(["a b"], ["a c"])
     with pytest.raises(kt.InputError, match="1 item has a score: a gate needs at least two"):
-        decide([PairedItems(MeasuredItems(m, "", rows), rows)], {}, "none", 10, 1, silent)
+        decide([PairedItems(MeasuredItems(m, "", rows), rows)], {}, "none")
 
 
 def test_a_loss_of_two_items_is_undecided(tmp_path: Path) -> None:
-    """Both resampled items lost: percentiles alone would call that certain."""
+    """Both items lost, which is too few to be certain."""
     right, path = ["a b c d", "e f g h"], tmp_path / "b"
     kt.write_baseline(right, right, baseline=path)
     assert kt.gate(["a b c x", "e f y h"], right, baseline=path).undecided
@@ -168,7 +193,7 @@ def test_few_items_that_differ_all_alike_are_undecided(items: int, change: int) 
     less, more = ["a b x x"] * items, ["a b x x y y"] * items
     runs = {-1: (more, less), 1: (less, more), 0: (less, less)}[change]
     after, before = (m.stats(texts, ["a b"] * items) for texts in runs)
-    row = decide([PairedItems(MeasuredItems(m, "", after), before)], {}, "none", 100, 1, silent)[0]
+    row = decide([PairedItems(MeasuredItems(m, "", after), before)], {}, "none")[0]
     if items < 6 and change:
         assert (row.verdict, row.low, row.high, row.decided_by) == (UNDECIDED, *[row.delta] * 2, 6)
         message = "all items differ by the same amount; at least 6 are needed to decide"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from karat.gating.decisions import LimitError, resolve_limits
+from karat.metrics.limits import LimitError, resolve_limits
 
 NAMES = ["chrf", "chrf:words=2", "cosine:model=wordllama,case=lower", "f"]
 
@@ -31,8 +31,8 @@ def test_others_keep_the_limit_for_all() -> None:
 @pytest.mark.parametrize(
     ("limits", "message"),
     [
-        ({"bleu": 1}, "max_drop bleu: the gate has no such metric"),
-        ({"cosin": 1}, "max_drop cosin: the gate has no such metric"),
+        ({"bleu": 1}, "max_drop bleu: no such metric"),
+        ({"cosin": 1}, "max_drop cosin: no such metric"),
         (
             {"cosine": 1, "cosine:model=wordllama,case=lower": 2},
             "there are two limits for cosine:model=wordllama,case=lower; leave one out",
@@ -49,5 +49,5 @@ def test_a_name_of_several() -> None:
     names = ["rouge1:stem=porter", "rouge1:alpha=0"]
     with pytest.raises(LimitError) as caught:
         resolve_limits("min_score", {"rouge1": 1}, names)
-    message = "2 metrics of the gate have this name; write rouge1:stem=porter or rouge1:alpha=0"
+    message = "2 metrics have this name; write rouge1:stem=porter or rouge1:alpha=0"
     assert str(caught.value) == f"min_score rouge1: {message}"

@@ -35,7 +35,7 @@ def test_the_same_passes_and_less_fails(path: Path) -> None:
     assert worse.failed
     assert worse.verdicts == ("fail", "fail", "fail")
     assert repr(worse).startswith("<GateResult: fail; chrf went from ")
-    interval_part = "|bootstrap=1000|seed=12345"
+    interval_part = "|ci=jackknife"
     assert worse.signature.splitlines()[0] == kt.metric("chrf").signature(2) + interval_part
     scored = kt.score(WORSE, REFERENCES, ["chrf", "bleu", "ter"])
     assert [row.score for row in worse.rows] == [row.score.value for row in scored.rows]
@@ -114,7 +114,7 @@ def test_the_items_that_lost_most_have_their_texts(path: Path) -> None:
     [
         ({"metrics": "chrf:beta=3"}, "chrf:beta=3 has another signature: beta=2, now beta=3;"),
         ({"metrics": "rougeL"}, "there are no scores by rougeL, but by chrf, bleu, ter;"),
-        ({"max_drop": {"ble": 1}}, "max_drop ble: the gate has no such metric; there is"),
+        ({"max_drop": {"ble": 1}}, "max_drop ble: no such metric; there is"),
         ({"max_drop": "1"}, "max_drop: found '1', expected a number"),
         ({"max_drop": float("nan")}, "max_drop: found nan, expected a number"),
         ({"max_drop": -1}, "max_drop: found -1, expected 0 or more"),
@@ -125,9 +125,11 @@ def test_the_items_that_lost_most_have_their_texts(path: Path) -> None:
         ({"candidate": "x"}, "name their column with id"),
         ({"undecided": "x"}, "setting 'undecided' of gate: expected one of baseline, max_drop, "),
         ({"thread": 1}, "candidate, id, threads; did you mean threads?"),
-        ({"resamples": 99}, "resamples=99 is out of range: expected at least 100 "),
+        ({"resamples": 99}, "setting 'resamples' of gate: expected one of baseline, max_drop, "),
+        ({"units": "document"}, "unit 'document': the document of each segment is unknown"),
+        ({"units": ["a"]}, "units: found 1 label, expected 40, one per segment"),
+        ({"units": ["a", None] * 20}, "segment 2 has no unit: every segment needs the label"),
         ({"examples": "x"}, "examples='x' is str, expected a whole number"),
-        ({"seed": None}, "seed=None is missing"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(
@@ -393,3 +395,40 @@ def test_tables_begin_with_what_decides(tmp_path: Path) -> None:
     names = {table.key: [column.key for column in table.columns] for table in tables}
     assert names["rows"][:5] == ["metric", "verdict", "delta", "low", "high"]
     assert names["changes"][:3] == ["item", "delta", "text"]
+
+
+@pytest.mark.parametrize("unit", [None, "segment", "page"])
+def test_units_of_a_gate(tmp_path: Path, unit: str | None) -> None:
+    path, metrics, settings = tmp_path / "gate.tsv", ["chrf", "bleu"], {"correction": "none"}
+    kt.write_baseline(OLD, REFERENCES, metrics, baseline=path)
+    labels = [f"page {i // 4}" for i in range(len(OLD))]
+    units = labels if unit == "page" else unit
+    result = kt.gate(WORSE, REFERENCES, baseline=path, units=units, **settings)
+    both = {"old": OLD, "new": WORSE}
+    compared = kt.compare(both, REFERENCES, metrics, units=units, **settings)
+    for row in result.rows:
+        other = compared["new", str(row.metric)]
+        ends = other.delta_low, other.delta_high
+        assert (row.delta, row.low, row.high) == (other.delta, *ends)
+    assert ("|unit=unit" in result.signature) == (unit == "page")
+    name = "unit" if unit == "page" else "item"
+    assert f"jackknife error by {name} and" in result.notes[0]
+
+
+def test_units_stay_with_their_items(tmp_path: Path) -> None:
+    """The order of items in the run does not matter."""
+    path, ids = tmp_path / "gate.tsv", [f"i{n}" for n in range(len(OLD))]
+    labels = [f"page {i // 4}" for i in range(len(OLD))]
+    kt.write_baseline(OLD, REFERENCES, "chrf", baseline=path, ids=ids)
+    first = kt.gate(WORSE, REFERENCES, baseline=path, ids=ids, units=labels).rows[0]
+    second = kt.gate(
+        WORSE[::-1], REFERENCES[::-1], baseline=path, ids=ids[::-1], units=labels[::-1]
+    ).rows[0]
+    assert (second.low, second.high) == pytest.approx((first.low, first.high))
+
+
+def test_nuggets_have_questions_as_units(tmp_path: Path) -> None:
+    path = tmp_path / "nuggets.tsv"
+    kt.write_baseline("heron", "demo-nuggets", source="nuggets", baseline=path)
+    with pytest.raises(kt.InputError, match="scores from nuggets are compared item by item"):
+        kt.gate("heron", "demo-nuggets", source="nuggets", baseline=path, units="question")

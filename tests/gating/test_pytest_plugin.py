@@ -129,3 +129,24 @@ def test_bad_input_fails_with_its_sentence_alone(tmp_path: Path, args: tuple[str
     assert re.search(r"^setting 'tolerance' of \w+: expected one of ", done.stdout, re.M)
     assert re.search(r"^undecided='x': expected 'warn' or 'fail'$", done.stdout, re.M)
     assert not re.search(r"Traceback|Error|karat_gate\(\[|\.py:\d", done.stdout)
+
+
+UNITS = """
+REFERENCES = [f"the cat number {i} sat on the mat" for i in range(40)]
+PAGES = [i // 4 for i in range(40)]
+
+def test_pages(karat_gate):
+    result = karat_gate(REFERENCES, REFERENCES, "chrf", baseline="pages.tsv", units=PAGES)
+    assert result is None or "|unit=unit" in result.signature
+
+def test_too_short(karat_gate):
+    karat_gate(REFERENCES, REFERENCES, "chrf", baseline="pages.tsv", units=PAGES[1:])
+"""
+
+
+def test_units(tmp_path: Path) -> None:
+    (tmp_path / "test_units.py").write_text(UNITS)
+    assert run(tmp_path, "-k", "pages", "--karat-update").returncode == 0
+    done = run(tmp_path)
+    assert "1 failed, 1 passed" in done.stdout
+    assert "units: found 39 labels, expected 40, one per segment" in done.stdout

@@ -136,7 +136,7 @@ def test_effective_order_is_a_matter_of_the_level_unless_it_is_said() -> None:
 
 def test_wins_and_examples_of_a_comparison_are_by_segments() -> None:
     systems = {"worse": ["a b", "a b c d e"], "better": ["a short one", "a b c d e"]}
-    comparison = kt.compare(systems, ["a short one", "a b c d e"], "bleu", trials=5)
+    comparison = kt.compare(systems, ["a short one", "a b c d e"], "bleu")
     row = comparison["better", "bleu"]
     assert (row.wins, row.losses, row.ties) == (1, 0, 1)
     (gap,) = comparison.differences("worse", "better", "bleu", 3)

@@ -127,19 +127,22 @@ def test_a_missing_score_is_spelled_alike_everywhere(tmp_path: Path, spelled: st
 
 def test_a_comparison_leaves_missing_segments_out() -> None:
     m = kt.external_scores("mine", SCORES)
-    comparison = kt.compare(SYSTEMS, REFERENCES, [m], trials=50, examples=4)
+    comparison = kt.compare(SYSTEMS, REFERENCES, [m], examples=4)
     row = comparison["B", m]
     assert (row.wins, row.losses, row.ties) == (2, 4, 1)  # of all segments but the second
     assert row.delta == pytest.approx(2.25 / 7 - MEAN)  # of the same seven
     assert [item.segment for item in comparison.examples] == [3, 7, 0, 2]
-    random = kt.compare(SYSTEMS, REFERENCES, [m], test="randomization", trials=50)
-    assert 0 < random["B", m].p <= 1  # type: ignore[operator]
+    random = kt.compare(SYSTEMS, REFERENCES, [m], test="sacrebleu-ar")
+    assert 0 < random["B", m].sacrebleu_p <= 1  # type: ignore[operator]
 
 
-def test_resamples_without_any_score_are_refused() -> None:
+def test_a_single_score_has_no_interval() -> None:
     m = kt.external_scores("mine", {"A": [1.0, *[None] * 7], "B": SCORES["B"]})
-    with pytest.raises(kt.InputError, match="in some resamples no segment has a score"):
-        kt.score(SYSTEMS, None, m, resamples=100)
+    scores = kt.score(SYSTEMS, None, m, intervals=True)
+    assert (scores["A", m].low, scores["A", m].high) == (None, None)
+    assert scores["B", m].low < scores["B", m].score.value < scores["B", m].high
+    row = kt.compare(SYSTEMS, None, m)["B", m]
+    assert (row.units, row.verdict) == (1, "undecided")
 
 
 # --------------------------------------------------------------------------------- system scores
@@ -157,9 +160,9 @@ def test_a_system_score_stands_unless_it_is_the_mean(tmp_path: Path) -> None:
     assert any("not the mean of their segments' scores" in note for note in scoring.notes)
     mean = f"{name},system=mean"
     assert kt.score(SYSTEMS, None, mean)["A", mean].score.value == pytest.approx(MEAN)
-    assert kt.score(SYSTEMS, None, mean, resamples=50)["B", mean].low is not None
+    assert kt.score(SYSTEMS, None, mean, intervals=True)["B", mean].low is not None
     with pytest.raises(kt.InputError, match=r"'A' does not come from .* system=mean takes"):
-        kt.score(SYSTEMS, None, name, resamples=50)
+        kt.score(SYSTEMS, None, name, intervals=True)
 
 
 def test_system_scores_alone(tmp_path: Path) -> None:
@@ -198,7 +201,7 @@ def test_the_direction_is_stated_or_known(
 
 def test_the_best_of_an_error_rate_is_the_lowest() -> None:
     m = kt.external_scores("TER", {"A": [10, 20] * 4, "B": [5, 10] * 4})
-    comparison = kt.compare(SYSTEMS, REFERENCES, m, trials=50)
+    comparison = kt.compare(SYSTEMS, REFERENCES, m)
     assert comparison.rows[0].system == "B"
     assert comparison["B", m].wins == 8
 
@@ -255,7 +258,7 @@ def test_a_column_of_the_table_is_a_metric(tmp_path: Path, ending: str) -> None:
     for name in names:
         assert scoring["A", name].score.value == pytest.approx(MEAN)
         assert scoring["A", name].score.notes == ("1 of 8 segments has no score",)
-    compared = kt.compare_table(data, names, **options, trials=50)
+    compared = kt.compare_table(data, names, **options)
     rows = [compared["B", name] for name in names]
     assert [(row.wins, row.losses, row.ties) for row in rows] == [(2, 4, 1)] * 2
 
@@ -378,7 +381,7 @@ def test_a_perfect_error_rate_is_no_negated_one() -> None:
 def test_comparisons_take_the_segments_that_all_systems_have() -> None:
     scores = {"A": [0.1, 0.2, 0.3, 0.4, 0.9, 0.9], "B": [0.2, 0.3, 0.4, 0.5, None, None]}
     texts = {name: ["x"] * 6 for name in scores}
-    rows = kt.compare(texts, None, kt.external_scores("q", scores), trials=50).rows
+    rows = kt.compare(texts, None, kt.external_scores("q", scores)).rows
     actual = {row.system: (round(row.score.value, 12), row.wins) for row in rows}
     assert actual == {"A": (0.25, None), "B": (0.35, 4)}
     assert next(row.delta for row in rows if row.system == "B") == pytest.approx(0.1)

@@ -68,30 +68,28 @@ def test_a_whole_line_of_settings_counts() -> None:
 def test_signatures_of_tests_are_written_alike(test: str, monkeypatch: Any) -> None:
     monkeypatch.setenv("SACREBLEU_SEED", "12345")
     systems = [("a", CANDIDATES), ("b", REFERENCES)]
-    peer = PairedTest(
-        systems, {"BLEU": BLEU()}, [REFERENCES], test_type=test, n_samples=20, n_ar_confidence=30
-    )
+    peer = PairedTest(systems, {"BLEU": BLEU()}, [REFERENCES], test_type=test, n_samples=20)
     message = str(peer()[0]["BLEU"]).replace("version:2.6.0", f"version:karat-{kt.__version__}")
     comparison = kt.compare(
         dict(systems),
         REFERENCES,
         "bleu",
-        test={"bs": "bootstrap", "ar": "randomization"}[test],
-        trials=20 if test == "ar" else 30,
-        resamples=30,
+        test={"bs": "sacrebleu-bootstrap", "ar": "sacrebleu-ar"}[test],
+        trials=20,
         signature="sacrebleu",
     )
     assert comparison.rows[0].score.signature == f"BLEU|{message}"
 
 
-def test_intervals_are_signed_alike(monkeypatch: Any) -> None:
+def test_intervals_by_the_jackknife_are_not_signed(monkeypatch: Any) -> None:
+    """sacreBLEU's form has only fields for the bootstrap and randomization."""
     monkeypatch.setenv("SACREBLEU_SEED", "12345")
     peer = BLEU()
-    peer.corpus_score(CANDIDATES, [REFERENCES], n_bootstrap=25)
+    peer.corpus_score(CANDIDATES, [REFERENCES])
     actual_signature = str(peer.get_signature()).replace("2.6.0", f"karat-{kt.__version__}")
-    scoring = kt.score(CANDIDATES, REFERENCES, "bleu", resamples=25, signature="sacrebleu")
+    scoring = kt.score(CANDIDATES, REFERENCES, "bleu", intervals=True, signature="sacrebleu")
     assert scoring.rows[0].score.signature == f"BLEU|{actual_signature}"
-    again = kt.score(CANDIDATES, REFERENCES, f"BLEU|{actual_signature}", resamples=25)
+    again = kt.score(CANDIDATES, REFERENCES, f"BLEU|{actual_signature}", intervals=True)
     assert again.rows[0].score.value == scoring.rows[0].score.value
 
 

@@ -77,8 +77,8 @@ def test_what_is_no_metric_is_refused(given: object) -> None:
 
 
 def test_scores_from_python_say_how_their_intervals_were_made() -> None:
-    scored = kt.score(CANDIDATES, REFERENCES, "bleu", resamples=5, seed=7)
-    assert scored["candidate", "bleu"].score.signature.endswith("|bootstrap=5|seed=7")
+    scored = kt.score(CANDIDATES, REFERENCES, "bleu", intervals=True)
+    assert scored["candidate", "bleu"].score.signature.endswith("|ci=jackknife")
     with pytest.raises(kt.InputError, match="segments=True"):
         scored.segment_scores("candidate", "bleu")
 
@@ -92,7 +92,11 @@ REFUSED = {
     "bleu|nrefs=many": "nrefs=many: expected a whole number",
     "bleu|nrefs=1|nrefs=1": "nrefs is given twice",
     "bleu|bootstrap=-1": "bootstrap=-1: expected a whole number",
-    "bleu|test=t": "test=t: expected bootstrap or randomization",
+    "bleu|test=t": "test=t: expected jackknife or sacrebleu-bootstrap or sacrebleu-ar",
+    "bleu|test=bootstrap": "test=bootstrap: expected jackknife or sacrebleu-bootstrap or",
+    "bleu|correction=holm": "correction=holm: expected simultaneous or none",
+    "bleu|ci=bootstrap": "ci=bootstrap: expected jackknife",
+    "bleu|buckets=many": "buckets=many: expected a whole number",
     "blue|nrefs=1": "unknown metric 'blue'; did you mean bleu",
 }
 
@@ -121,7 +125,7 @@ def test_the_number_of_references_must_be_the_signatures() -> None:
 
 
 def test_a_metric_of_a_signature_is_the_metric() -> None:
-    metric = kt.metric("bleu|nrefs=2|bootstrap=5|seed=7")
+    metric = kt.metric("bleu|nrefs=2|ci=jackknife|unit=document")
     assert metric == kt.BLEU()
     assert hash(metric) == hash(kt.BLEU())
     assert str(metric) == "bleu"
@@ -129,19 +133,24 @@ def test_a_metric_of_a_signature_is_the_metric() -> None:
     assert pickle.loads(pickle.dumps(metric)).claims == copy.deepcopy(metric).claims
 
 
-RESAMPLED = {
-    "bleu|bootstrap=6|seed=7": "says bootstrap=6, but bootstrap=5 was requested",
-    "bleu|bootstrap=5|seed=8": "says seed=8, but seed=7 was requested",
-    "bleu|test=bootstrap|trials=5": "says test=bootstrap, but no test was requested",
-    "BLEU|nrefs:1|bs:9|seed:7": "says bootstrap=9, but bootstrap=5 was requested",
-    "BLEU|nrefs:1|ar:9|seed:7": "says test=randomization, but no test",
+TESTED = {
+    "bleu|trials=6|seed=7": "says trials=6, but trials=5 was requested",
+    "bleu|trials=5|seed=8": "says seed=8, but seed=7 was requested",
+    "bleu|test=jackknife": "says test=jackknife, but test=sacrebleu-bootstrap was requested",
+    "bleu|correction=none": "says correction=none, but correction=simultaneous was requested",
+    "bleu|ci=jackknife|unit=page": "says unit=page, but no unit was requested: use that unit",
+    "bleu|bootstrap=5": "says bootstrap=5, but no bootstrap was requested: intervals of scores",
+    "BLEU|nrefs:1|bs:9|seed:7": "says trials=9, but trials=5 was requested",
+    "BLEU|nrefs:1|ar:5|seed:7": "says test=sacrebleu-ar, but test=sacrebleu-bootstrap was",
 }
 
 
-@pytest.mark.parametrize(("text", "sentence"), RESAMPLED.items())
-def test_resampling_must_be_what_is_asked_for(text: str, sentence: str) -> None:
+@pytest.mark.parametrize(("text", "sentence"), TESTED.items())
+def test_tests_must_be_those_of_the_signature(text: str, sentence: str) -> None:
+    systems = {"a": CANDIDATES, "b": REFERENCES}
+    test = {"test": "sacrebleu-bootstrap", "trials": 5, "seed": 7}
     with pytest.raises(kt.MetricError, match=sentence):
-        kt.score(CANDIDATES, REFERENCES, text, resamples=5, seed=7)
+        kt.compare(systems, REFERENCES, text, **test)
     with pytest.raises(kt.MetricError, match=r"but no \w+ was requested: .* or leave "):
         kt.score(CANDIDATES, REFERENCES, text)
     with pytest.raises(kt.MetricError, match="given twice, with seed=7 and seed=8"):
@@ -149,12 +158,21 @@ def test_resampling_must_be_what_is_asked_for(text: str, sentence: str) -> None:
 
 
 def test_what_was_printed_can_be_asked_for_again() -> None:
-    scored = kt.score(CANDIDATES, REFERENCES, "bleu", resamples=5, seed=7).rows[0].score
-    again = kt.score(CANDIDATES, REFERENCES, scored.signature, resamples=5, seed=7).rows[0].score
+    scored = kt.score(CANDIDATES, REFERENCES, "bleu", intervals=True).rows[0].score
+    again = kt.score(CANDIDATES, REFERENCES, scored.signature, intervals=True).rows[0].score
     assert again == scored
     systems = {"a": CANDIDATES, "b": REFERENCES}
-    for test in ("bootstrap", "randomization"):
-        comparison = kt.compare(systems, REFERENCES, "bleu", test=test, trials=9).rows[0].score
-        assert kt.compare(systems, REFERENCES, comparison.signature, test=test, trials=9).rows
-        with pytest.raises(kt.MetricError, match="says trials=9, but trials=8 was requested"):
-            kt.compare(systems, REFERENCES, comparison.signature, test=test, trials=8)
+    for form in ("karat", "sacrebleu"):
+        for test in ("sacrebleu-bootstrap", "sacrebleu-ar"):
+            settings = {"test": test, "signature": form}
+            first = kt.compare(systems, REFERENCES, "bleu", trials=9, **settings)
+            signature = first.rows[0].score.signature
+            second = kt.compare(systems, REFERENCES, signature, trials=9, **settings)
+            assert [row.sacrebleu_p for row in second.rows] == [
+                row.sacrebleu_p for row in first.rows
+            ]
+            with pytest.raises(kt.MetricError, match="says trials=9, but trials=8 was requested"):
+                kt.compare(systems, REFERENCES, signature, trials=8, **settings)
+    compared = kt.compare(systems, REFERENCES, "bleu", units=[1])
+    signature = compared.rows[0].score.signature
+    assert kt.compare(systems, REFERENCES, signature, units=[1]).signature == signature

@@ -40,7 +40,7 @@ def pool_of(nuggets: list[tuple[str, ...]], responses: list[str], question: str 
 
 
 def column(pool: Pool, name: str) -> list[float]:
-    unit_idf = lambda words: [1.0] * len(words)  # noqa: E731
+    unit_idf = lambda words: np.ones(len(words))  # noqa: E731
     return evidence(pool, idf=unit_idf)[:, NAMES.index(name)].tolist()
 
 

@@ -20,8 +20,8 @@ texts = st.lists(st.sampled_from(WORDS), max_size=8)
 nuggets = st.lists(st.lists(texts, min_size=1, max_size=3), min_size=1, max_size=4)
 
 
-def idf(words: list[str]) -> list[float]:
-    return [IDF.get(word, 9.0) for word in words]
+def idf(words: list[str]) -> np.ndarray:
+    return np.array([IDF.get(word, 9.0) for word in words])
 
 
 def pool_of(keys: list[list[list[list[str]]]], responses: list[list[list[str]]]) -> Pool:

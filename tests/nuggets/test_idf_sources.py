@@ -11,7 +11,7 @@ import pytest
 
 import karat as kt
 from karat.nuggets.prediction.pool import Pool, make_pool
-from karat.nuggets.scores.words import Corpus, IdfSource, WordRecipe, smoothed_idf
+from karat.nuggets.scores.words import IdfSource, WordRecipe, smoothed_idf
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 
 RUN = make_run("r", [("q", Response("Reactors, a reactor!")), ("q", Response("The reactor."))])
@@ -68,16 +68,6 @@ def test_pourpre_asks_for_words_as_they_stand(tmp_path: Path) -> None:
     assert corpus(["reactor", "the"]).tolist() == pytest.approx([math.log(2), 0])
     pooled = IdfSource().of_words([RUN], "porter")
     assert pooled(["reactors", "the"]).tolist() == pytest.approx([0, math.log(2)])
-
-
-def test_a_corpus_is_read_in_pieces(tmp_path: Path) -> None:
-    lines = [f"text {k}" for k in range(1000)]
-    (tmp_path / "c.txt").write_text("\n".join(lines))
-    corpus = Corpus(tmp_path / "c.txt")
-    assert len(corpus) == 1000
-    assert corpus[300:700] == lines[300:700]
-    assert corpus[990:2000] == lines[990:]
-    assert corpus[5:5] == []
 
 
 def test_what_is_no_source(tmp_path: Path) -> None:

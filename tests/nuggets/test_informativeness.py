@@ -11,7 +11,7 @@ from nuggets.nugget_world import pooled
 import karat as kt
 from karat.errors import InputError
 from karat.nuggets.prediction.paper import Paper, ngram_scores
-from karat.nuggets.prediction.pool import folds, make_pool, run_labels
+from karat.nuggets.prediction.pool import FoldedCells, folds, make_pool, run_labels
 from karat.nuggets.prediction.predictions import parse_classifier
 from karat.nuggets.sets.judgements import JudgedResponse, Judgements
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
@@ -48,7 +48,9 @@ JUDGED = Judgements(
 def scores(informativeness: str) -> list[list[float]]:
     rule = Paper(1, "count", informativeness=informativeness)
     labels, fold = run_labels(POOL, JUDGED), folds(POOL, "system")
-    nugget_scores: list[list[float]] = rule.scores(POOL, labels, fold).reshape(3, 3).tolist()
+    nugget_scores: list[list[float]] = (
+        rule.scores(FoldedCells(POOL, labels, fold)).reshape(3, 3).tolist()
+    )
     return nugget_scores
 
 
@@ -74,11 +76,11 @@ def test_without_judged_responses_descriptions_tell() -> None:
     plain, rule = ngram_scores(pool, Paper()), Paper(informativeness="responses")
     fold = folds(pool, "system")
     for no_labels in (np.full(len(labels), np.nan), np.zeros(len(labels))):
-        assert (rule.scores(pool, no_labels, fold) == plain).all()
+        assert (rule.scores(FoldedCells(pool, no_labels, fold)) == plain).all()
     left_out = folds(pool, "question")  # nothing is known of the question
-    assert rule.scores(pool, labels, left_out) == pytest.approx(plain)
-    assert (rule.scores(pool, labels, fold) != plain).any()
-    assert (Paper().scores(pool, labels, fold) == plain).all()
+    assert rule.scores(FoldedCells(pool, labels, left_out)) == pytest.approx(plain)
+    assert (rule.scores(FoldedCells(pool, labels, fold)) != plain).any()
+    assert (Paper().scores(FoldedCells(pool, labels, fold)) == plain).all()
 
 
 def test_settings_and_signatures_name_it() -> None:

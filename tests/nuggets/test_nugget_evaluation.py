@@ -11,9 +11,9 @@ import pytest
 from nuggets.nugget_world import world
 
 from karat.errors import InputError
-from karat.nuggets.prediction.tuning import judged_pool
 from karat.nuggets.report.evaluation import evaluation_document
 from karat.nuggets.results.evaluation import NuggetEvaluation, evaluate_nuggets
+from karat.nuggets.results.tuning import judged_pool
 from karat.nuggets.sets.judgements import Judgements
 from karat.nuggets.sets.keys_and_runs import Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet

@@ -11,8 +11,8 @@ import karat as kt
 from karat.nuggets.prediction.paper import Paper, ngram_scores
 from karat.nuggets.prediction.pool import FoldedCells, folds
 from karat.nuggets.prediction.thresholds import best_f_threshold
-from karat.nuggets.prediction.tuning import judged_pool, trial
 from karat.nuggets.results.contents import census, difficulty, finders, mean_interval
+from karat.nuggets.results.tuning import judged_pool, trial
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.official import score_shares
 from karat.nuggets.sets.keys_and_runs import normal

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import karat as kt
-from karat.nuggets.prediction.agreement import average_f
-from karat.nuggets.prediction.evaluation import paper_runs
 from karat.nuggets.reproduction import learned_thresholds, settings_conclusion
+from karat.nuggets.results.agreement import average_f
+from karat.nuggets.results.evaluation import paper_runs
 from karat.stats.correlation import rmse, tau_b
 
 

@@ -229,7 +229,7 @@ def test_a_known_judgement_wins_over_a_guess() -> None:
     decisions = decide(two_vital, both, judgements, lambda q, r: np.ones((len(r), len(q.nuggets))))
     assert decisions.values.tolist() == [[0, 1], [1, 1]]
     assert decisions.is_judged.tolist() == [[True, False], [False, False]]
-    assert (decisions.judged, decisions.undecided) == (1, 0)
+    assert (int(decisions.is_judged.sum()), decisions.undecided) == (1, 0)
     alone = decide(two_vital, both, judgements)
     assert alone.undecided == 3
     assert alone.support().tolist() == [0, 0]

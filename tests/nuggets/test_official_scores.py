@@ -12,7 +12,8 @@ import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
-from karat.nuggets.prediction.agreement import (
+from karat.nuggets.prediction.pool import make_pool
+from karat.nuggets.results.agreement import (
     AverageScores,
     ScoringMethod,
     agreement_of_judgements,
@@ -22,7 +23,6 @@ from karat.nuggets.prediction.agreement import (
     jackknife_interval,
     swapped,
 )
-from karat.nuggets.prediction.pool import make_pool
 from karat.nuggets.results.evaluation import NuggetEvaluation, evaluate_nuggets
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.official import Official
@@ -207,7 +207,7 @@ def test_six_curves(evaluation: NuggetEvaluation) -> None:
         for t in evaluation.tuning.trials
         if t.classifier.summary.startswith("n=2 weight=idf")
     )
-    scores = rule.scores(cells.pool, cells.labels, cells.fold)
+    scores = rule.scores(cells)
     for row in [row for row in evaluation.curve if row[:2] == ("none", 2)][::10]:
         run_scores = scores_of(evaluation, scores > row.threshold, "micro")
         assert row.tau_b == pytest.approx(tau_b(official("micro"), run_scores), nan_ok=True)

@@ -45,7 +45,7 @@ from karat.nuggets.prediction.thresholds import (
     grid,
     likeliest_model,
 )
-from karat.nuggets.prediction.tuning import try_models, tune, tune_all
+from karat.nuggets.results.tuning import trial, try_models, tune_nuggets
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.official import Official
 from karat.nuggets.scores.words import smoothed_idf
@@ -155,7 +155,7 @@ def test_cells_are_decided_without_their_fold(
     for k in np.unique(fold):
         is_selected = fold == k
         training_labels = np.where(is_selected, np.nan, labels)
-        scores = classifier.scores(pool, training_labels, fold)
+        scores = classifier.scores(FoldedCells(pool, training_labels, fold))
         alone = classifier.fit(pool, scores, training_labels)
         assert (guesses.carried[is_selected] == alone.carried(pool, scores)[is_selected]).all()
         flipped = classifier.guess(pool, np.where(is_selected, 1 - labels, labels), fold)
@@ -163,7 +163,7 @@ def test_cells_are_decided_without_their_fold(
         assert flipped.probabilities[is_selected] == pytest.approx(
             guesses.probabilities[is_selected]
         )
-    scores = classifier.scores(pool, labels, fold)
+    scores = classifier.scores(FoldedCells(pool, labels, fold))
     assert guesses.models == tuple(compare_models(pool, scores, labels))
 
 
@@ -176,7 +176,7 @@ TAUGHT = Paper(1, responses=True, informativeness="descriptions")
 def test_training_on_responses_leaves_out_those_of_the_fold(rule: Paper) -> None:
     pool, labels, judged = pooled(questions=3, runs=4)
     fold, idf = folds(pool, "institution"), smoothed_idf(pool.texts, rule.words)
-    scores = next(trained_scores(pool, rule, labels, fold, [-1], idf))
+    scores = next(trained_scores(FoldedCells(pool, labels, fold), rule, [-1], idf))
     for k in np.unique(fold):
         is_selected = fold == k
         judgements = judged.without({pool.runs[r] for r in pool.cell_run[is_selected]})
@@ -279,7 +279,7 @@ def test_the_same_words_teach_once_and_a_run_may_answer_twice() -> None:
     labels = run_labels(pool, Judgements(rows))
     fold = folds(pool, "system")
     rule = replace(TAUGHT, weight="count")
-    scores = next(trained_scores(pool, rule, labels, fold, [-1]))
+    scores = next(trained_scores(FoldedCells(pool, labels, fold), rule, [-1]))
     is_selected = pool.cell_run == 0
     judgements = Judgements(rows).without(["run0"])
     expected = ngram_scores(taught(pool, judgements), rule)
@@ -289,9 +289,9 @@ def test_the_same_words_teach_once_and_a_run_may_answer_twice() -> None:
 def test_tuning_on_responses_needs_responses_that_are_known() -> None:
     pool, labels, _ = pooled(questions=3, runs=4)
     with pytest.raises(InputError, match="leave out systems or institutions"):
-        tune_all(small_set(), "question", Paper(responses=True))
+        tune_nuggets(small_set(), "question", classifier=Paper(responses=True))
     cells = FoldedCells(pool, labels, folds(pool, "system"))
-    plain, trained = tune(cells, [Paper(1), Paper(1, responses=True)])
+    plain, trained = trial(cells, Paper(1)), trial(cells, Paper(1, responses=True))
     assert plain.threshold != trained.threshold
 
 
@@ -299,7 +299,7 @@ def test_tuning_on_responses_needs_responses_that_are_known() -> None:
 def test_threshold_models_are_cross_validated(by: str) -> None:
     pool, labels, _ = pooled()
     trials = try_models(FoldedCells(pool, labels, folds(pool, by)), by, Paper(1))
-    scores = Paper(1).scores(pool, labels, folds(pool, by))
+    scores = Paper(1).scores(FoldedCells(pool, labels, folds(pool, by)))
     assert [trial.model for trial in trials] == compare_models(pool, scores, labels)
     assert trials[0].agreement is None
     tried = [trial for trial in trials if trial.agreement is not None]
@@ -308,7 +308,9 @@ def test_threshold_models_are_cross_validated(by: str) -> None:
 
 
 def test_all_in_one_call() -> None:
-    tuning = tune_all(small_set(), "institution", Paper(once=True, stem="porter"))
+    tuning = tune_nuggets(
+        small_set(), "institution", classifier=Paper(once=True, stem="porter")
+    ).tuning
     assert len(tuning.trials) == 24
     assert tuning.best.classifier == max(tuning.trials, key=lambda one: one.agreement.f).classifier
     assert {trial.classifier.stem for trial in tuning.trials} == {"none", "porter"}

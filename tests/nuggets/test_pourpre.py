@@ -167,7 +167,7 @@ def test_idf_does_not_depend_on_how_the_corpus_is_cut(
     lines = [f"w{i % 7} w{i % 11} new{i}" for i in range(2000)]
     (tmp_path / "c.txt").write_text("\n".join(lines))
     idf = corpus_idf(tmp_path / "c.txt")
-    monkeypatch.setattr("karat.nuggets.scores.words._PIECE", 256)
+    monkeypatch.setattr("karat.nuggets.scores.words.BATCH", 256)
     cut = corpus_idf(tmp_path / "c.txt")
     assert (cut.documents, dict(cut.counts)) == (2000, dict(idf.counts))
     assert cut.counts["w3"] == sum("w3" in line.split() for line in lines)

@@ -7,13 +7,13 @@ from karat.nuggets.sets.keys_and_runs import Nugget
 
 
 def words_with_support(text: str, nugget: Nugget) -> list[ResponseWord]:
-    return [word for word, _ in words_with_nuggets(text, [nugget])]
+    return words_with_nuggets(text, [nugget])
 
 
 def test_words_that_speak_keep_their_places() -> None:
     text = "\tThe LAMP,  turned\x1b[31m on\n"
     words = words_with_support(text, Nugget("1", ("a lamp", "it turns")))
-    assert [(word.text, word.in_nugget) for word in words] == [
+    assert [(word.text, bool(word.nuggets)) for word in words] == [
         ("The", False),
         ("LAMP,", True),
         ("turned\x1b[31m", False),
@@ -25,17 +25,15 @@ def test_words_that_speak_keep_their_places() -> None:
 
 def test_words_tell_all_nuggets_that_they_speak_for() -> None:
     nuggets = [Nugget("1", ("a lamp turns",)), Nugget("2", ("bees",)), Nugget("3", ("lamps",))]
-    words = [
-        (word.text, numbers) for word, numbers in words_with_nuggets("Lamps and bees", nuggets)
-    ]
+    words = [(word.text, word.nuggets) for word in words_with_nuggets("Lamps and bees", nuggets)]
     assert words == [("Lamps", [0, 2]), ("and", []), ("bees", [1])]
-    assert [word.text for word, _ in words_with_nuggets("no nuggets", [])] == ["no", "nuggets"]
+    assert [word.text for word in words_with_nuggets("no nuggets", [])] == ["no", "nuggets"]
 
 
 def test_chinese_characters_are_words() -> None:
     nugget = Nugget("1", ("設計燈塔",))
     words = words_with_support("她設計燈塔 lens。", nugget)
-    assert [word.text for word in words if word.in_nugget] == list("設計燈塔")
+    assert [word.text for word in words if word.nuggets] == list("設計燈塔")
     assert words[-1].text == "lens。"
 
 

@@ -14,8 +14,8 @@ import karat as kt
 from karat.nuggets.prediction.calibrated import PRIOR, PRIOR_STRICT
 from karat.nuggets.prediction.paper import Paper
 from karat.nuggets.prediction.predictions import Calibrated, Predictions, predict_support
-from karat.nuggets.prediction.tuning import judged_pool
 from karat.nuggets.results.scoring import NuggetScoring
+from karat.nuggets.results.tuning import judged_pool
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.official import mean_shares
 from karat.nuggets.sets.judgements import Judgements

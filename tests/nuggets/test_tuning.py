@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nuggets.nugget_world import pooled
+from nuggets.nugget_world import pooled, world
 
 from karat.errors import InputError
 from karat.nuggets.prediction.paper import Paper
@@ -20,7 +20,7 @@ from karat.nuggets.prediction.pool import (
     with_institutions,
 )
 from karat.nuggets.prediction.thresholds import best_f_threshold
-from karat.nuggets.prediction.tuning import best_trial, fold_guesses, settings, tune
+from karat.nuggets.results.tuning import fold_guesses, settings, trial, tune_nuggets
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
 
@@ -162,28 +162,32 @@ def test_thresholds_come_from_the_other_folds() -> None:
 def test_tuning_agrees_with_a_plain_loop(by: str, informativeness: str) -> None:
     pool, labels, _ = pooled()
     rule = Paper(1, stop="en", normalised=True, informativeness=informativeness)
-    (trial,) = tune(FoldedCells(pool, labels, folds(pool, by)), [rule])
     fold = folds(pool, by)
+    tried = trial(FoldedCells(pool, labels, fold), rule)
     known_labels = FoldedCells(pool, labels, fold).elsewhere
     for cell in range(0, len(labels), 7):
         rest = fold != fold[cell]
-        scores = rule.scores(pool, np.where(rest, labels, np.nan), fold)
+        scores = rule.scores(FoldedCells(pool, np.where(rest, labels, np.nan), fold))
         limit = best_f_threshold(scores[rest], labels[rest] > 0)
         guess = scores[cell] > limit
         is_known = not np.isnan(known_labels[cell])
-        assert trial.carried[cell] == (known_labels[cell] > 0 if is_known else guess)
-    assert trial.agreement == assessor_agreement(pool, trial.carried, labels)
-    assert trial.agreement.f > (0.8 if informativeness == "descriptions" else 0.6)
+        assert tried.carried[cell] == (known_labels[cell] > 0 if is_known else guess)
+    assert tried.agreement == assessor_agreement(pool, tried.carried, labels)
+    assert tried.agreement.f > (0.8 if informativeness == "descriptions" else 0.6)
 
 
 def test_all_settings_in_one_call() -> None:
-    pool, labels, _ = pooled(questions=3, runs=4)
+    key, runs, judged = world(questions=3, runs=4)
+    nuggets = NuggetSet("s", key, MappingProxyType({run.tag: run for run in runs}), judged)
     progress_calls: list[int] = []
-    cells = FoldedCells(pool, labels, folds(pool, "system"))
-    trials = tune(cells, settings(), progress=lambda done, total, what: progress_calls.append(done))
-    assert [trial.classifier for trial in trials] == settings()
+
+    def progress(done: int, total: int, subject: str) -> None:
+        progress_calls.extend([done] * (subject == "tuning"))
+
+    tuning = tune_nuggets(nuggets, progress=progress).tuning
+    assert [trial.classifier for trial in tuning.trials] == settings()
     assert progress_calls == list(range(1, 25))
-    assert best_trial(trials).agreement.f == max(trial.agreement.f for trial in trials)
+    assert tuning.best.agreement.f == max(trial.agreement.f for trial in tuning.trials)
 
 
 def test_agreement_counts_judged_cells_only() -> None:

@@ -21,11 +21,11 @@ from pathlib import Path
 BUNDLED = Path(str(resources.files("karat") / "data"))
 COMMANDS = """
 score atlas.txt drift.txt -r ref1.txt -r ref2.txt -m bleu -m bleu:smooth=add-k -m chrf++ -m
-  rougeL -m rouge2 -m aev:alpha=0.3 -m gtm:e=1.5 -m gtm -m ter -m wer --resamples 200 -f json
+  rougeL -m rouge2 -m aev:alpha=0.3 -m gtm:e=1.5 -m gtm -m ter -m wer --intervals -f json
 score atlas.txt -r ref1.txt -m bleu -m chrf -m gtm:e=2,search=exact --segments -f json
 compare atlas.txt beacon.txt cinder.txt -r ref1.txt -r ref3.txt -m bleu -m rougeL -m gtm -m
   ter -f json --examples 1
-compare atlas.txt beacon.txt -r ref1.txt -m rougeL -m gtm -m chrf --test randomization
+compare atlas.txt beacon.txt -r ref1.txt -m rougeL -m gtm -m chrf --test sacrebleu-ar
   --trials 500 -f json
 grid cinder.txt -r ref1.txt -r ref2.txt --segment 2 -f json
 explain words.txt -r trees.conllu --segment 1 -f json
@@ -89,12 +89,13 @@ data flood demo flooded --dimension adequacy --correct 4
 data list -f json
 data judges demo-nuggets -f json
 score --set demo -m bleu -m chrf -f json
+compare --set demo -m bleu -m chrf -m ter --unit document -f json
 estimate demo-labels -J chrf -f json
 estimate demo-labels -J chrf -J rougeL -J ter --population new --baseline drift --next 6 --plan
   planned.tsv -f json
 estimate demo-paraphrases -d fluency -J chrf -J bleu --population new -f json
-compare --set demo-labels -m estimate:judge=chrf -m estimate:judge=chrf+rougeL --resamples 100
-  --examples 1 -f json
+compare --set demo-labels -m estimate:judge=chrf -m estimate:judge=chrf+rougeL
+  --test sacrebleu-bootstrap --trials 100 --examples 1 -f json
 score atlas.txt -r ref1.txt -m bleu -m aev -m rouge2:stem=porter-nltk --signature-only
 score atlas.txt -r ref1.txt -m bleu -m ter --signature sacrebleu -f json
 metrics -f json
@@ -120,11 +121,11 @@ meta fit demo -m bleu -m ter -m wer@substitutions -d fluency -d 'adequacy - erro
 meta fit parsed -m simple_tree_accuracy -m simple_tree_accuracy@substitutions -f json
 score --set parsed -m generation_tree_accuracy -m quality_accuracy --segments -f json
 data convert parsed parsed.jsonl --format jsonl
-score outputs.csv --by system --id segment -m bleu -m rougeL --resamples 100 -f json
+score outputs.csv --by system --id segment -m bleu -m rougeL --intervals -f json
 compare outputs.csv --by system --id segment -m bleu -m gtm --baseline cinder -f json
 compare outputs.csv --by system --id segment -m chrf --buckets 4 -f json
 score outputs.csv --by system --id segment -m bleu -m rougeL --shards parts --shard 1/1
-merge parts --resamples 100 -f json
+merge parts --intervals -f json
 merge parts --compare --baseline cinder -f json
 gate atlas.txt -r ref1.txt -m chrf -m gtm -m ter -b gate.tsv --update --texts
 gate beacon.txt -r ref1.txt -b gate.tsv --max-drop 20 --min-score chrf=50 --examples 2 -f json

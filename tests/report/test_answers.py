@@ -12,6 +12,7 @@ from karat.metrics.base import Score
 from karat.metrics.differing import differing_words
 from karat.report.documents.comparisons import comparison_answer, comparison_basis
 from karat.report.model import format_interval, format_signed, join_names, metric_label
+from karat.scoring import Inference
 
 BLEU, CHRF, TER = map(kt.metric, ("bleu", "chrf", "ter"))
 
@@ -20,16 +21,17 @@ def row(system: str, m: kt.Metric, delta: float | None, verdict: str | None = No
     """A row with an interval of the difference of one to each side."""
     score = Score(50.0 + (delta or 0.0), {}, f"{m}|karat")
     if delta is None:
-        return CompareRow(system, m, score, 49.0, 51.0, *[None] * 9)
+        return CompareRow(system, m, score, 49.0, 51.0)
     ends = delta - 1, delta + 1
-    return CompareRow(system, m, score, 49.0, 51.0, delta, *ends, 0.01, 0.9, 3, 2, 1, verdict)
+    return CompareRow(system, m, score, 49.0, 51.0, delta, *ends, 0.01, 3, 2, 1, verdict, 20)
 
 
-def comparison(*rows: CompareRow) -> Comparison:
+def comparison(*rows: CompareRow, correction: str = "simultaneous") -> Comparison:
     bases = [
         row("base", m, None) for m in dict.fromkeys(compare_row.metric for compare_row in rows)
     ]
-    return Comparison((*rows, *bases), 2, 1000, 1, {}, "base", "bootstrap", 1000)
+    made = Comparison((*rows, *bases), 2, {}, Inference(), "base", "jackknife", None, 1, correction)
+    return replace(made, segments=20)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +68,7 @@ def test_one_system(rows: list[CompareRow], expected: str) -> None:
 def test_many_systems_are_counted() -> None:
     kinds = ["better"] * 3 + ["worse"] * 2 + ["undecided"]
     rows = [row(f"S{n}", BLEU, 9.0 - n, kind) for n, kind in enumerate(kinds)]
-    assert comparison_answer(comparison(*rows)) == (
+    assert comparison_answer(comparison(*rows, correction="none")) == (
         "3 of 6 systems beat base: S0, S1 and S2.",
         "2 of 6 systems are worse than base: S3 and S4.",
         "1 of 6 systems cannot be told from base: S5.",
@@ -97,12 +99,13 @@ def test_many_tests_of_few_systems_have_a_warning() -> None:
     metrics = [BLEU, CHRF, TER, *map(kt.metric, ("rouge1", "rouge2"))]
     rows = [row("A", m, 0.1, "undecided") for m in metrics[1:]]
     warning = "These are 5 tests, not corrected for their number"
-    answer = comparison_answer(comparison(row("A", BLEU, 4.6, "better"), *rows))
+    decided = row("A", BLEU, 4.6, "better")
+    answer = comparison_answer(comparison(decided, *rows, correction="none"))
     assert answer[1].startswith(warning)
-    undecided = comparison_answer(comparison(row("A", BLEU, 0.1, "undecided"), *rows))
-    assert not any(warning in sentence for sentence in undecided)
-    fewer = comparison_answer(comparison(row("A", BLEU, 4.6, "better"), *rows[1:]))
-    assert len(fewer) == 1
+    assert len(comparison_answer(comparison(decided, *rows))) == 1  # corrected
+    undecided = row("A", BLEU, 0.1, "undecided")
+    assert len(comparison_answer(comparison(undecided, *rows, correction="none"))) == 1
+    assert len(comparison_answer(comparison(decided, *rows[1:], correction="none"))) == 1
 
 
 def test_nothing_is_said_about_chance_where_nothing_is_decided() -> None:
@@ -114,29 +117,31 @@ def test_nothing_is_said_about_chance_where_nothing_is_decided() -> None:
 def test_the_basis_names_the_rule_and_how_many_tests_there_were() -> None:
     rows = [row("A", BLEU, 4.6, "better"), row("A", CHRF, 0.5, "undecided")]
     basis = comparison_basis(comparison(*rows))
-    assert basis.startswith("2 references. Decided where the 95% interval of the difference ex")
-    assert basis.endswith("1,000 trials; the 2 tests are not corrected for their number.")
-    assert "corrected" not in comparison_basis(comparison(rows[0]))
+    rule = "95% interval of the difference by segment excludes zero (p < .05)"
+    assert basis == (
+        f"20 segments, 2 references. Decided where the {rule}; simultaneous for all tests (2)."
+    )
+    basis = comparison_basis(comparison(*rows, correction="none"))
+    assert basis.endswith(f"{rule}; not corrected for the number of tests (2).")
+    assert comparison_basis(comparison(rows[0])).endswith(f"{rule}.")
 
 
 def test_few_segments_decide_nothing() -> None:
     texts = ["a b c d", "e f g h", "i j k l"]
-    result = kt.compare({"A": ["x", "y", "z"], "B": texts}, texts, ["chrf"], trials=50)
+    result = kt.compare({"A": ["x", "y", "z"], "B": texts}, texts, ["chrf"])
     assert result["B", "chrf"].verdict == "undecided"
     assert result.summary == "3 segments are too few to tell systems apart: at least 6 are needed."
     assert "Fewer than 6 segments decide nothing." in result.document().basis
 
 
-def test_intervals_of_differences_are_those_of_paired_resamples() -> None:
-    """The same outputs differ by nothing in every resample, however wide their own intervals."""
+def test_intervals_of_differences_are_paired() -> None:
+    """The same outputs do not differ, however wide their own intervals are."""
     texts = ["a b c d", "e f g h", "i j k l", "m n o p"]
     other_texts = ["a b c x", "e f g h", "i y k l", "m n o p"]
-    result = kt.compare(
-        {"A": texts, "B": other_texts, "C": texts}, other_texts, ["chrf"], trials=50
-    )
+    result = kt.compare({"A": texts, "B": other_texts, "C": texts}, other_texts, ["chrf"])
     assert result["C", "chrf"][5:8] == (0.0, 0.0, 0.0)
     better = result["B", "chrf"]
-    assert 0 <= (better.delta_low or 0) <= (better.delta or 0) <= (better.delta_high or 0)
+    assert better.delta_low < 0 < better.delta < better.delta_high  # only two segments differ
     assert result["C", "chrf"].verdict == "undecided"
     assert result["A", "chrf"].verdict is None
 
@@ -239,3 +244,16 @@ def test_a_system_without_a_score_is_not_the_best() -> None:
     assert replace(scores, rows=(missing, second)).summary.startswith("Best by BLEU: B.")
     both = (missing, second._replace(score=missing.score))
     assert replace(scores, rows=both).summary == ""
+
+
+def test_small_p_values_are_never_zero() -> None:
+    """JSON has all digits; tables for people say that p is below the last digit shown."""
+    rows = [row("A", BLEU, 4.6, "better")._replace(p=1e-9, sacrebleu_p=0.00004, wins=None)]
+    rows.append(row("A", CHRF, 4.6, "better")._replace(p=0.00012, wins=None))
+    made = replace(comparison(*rows), test="sacrebleu-ar", trials=100_000)
+    for format in ("text", "md", "html"):
+        text = made.render(format)
+        assert "0.0000" not in text.replace("<0.0001", "").replace("&lt;0.0001", "")
+        assert text.count("<0.0001") + text.count("&lt;0.0001") >= 2
+        assert "0.0001" in text
+    assert [record["p"] for record in made.records()][:2] == [1e-9, 0.00012]

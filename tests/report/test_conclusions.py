@@ -364,7 +364,7 @@ def test_an_output_on_which_metric_and_humans_agree_is_no_disagreement() -> None
 @case
 def compared(metric: str) -> str:
     systems = {"a": ["a b", "c d e f g"], "b": ["a b c", "c d e"]}
-    comparison = kt.compare(systems, ["a b c", "c d e f g"], metric, trials=5)
+    comparison = kt.compare(systems, ["a b c", "c d e f g"], metric)
     document = comparison_document(comparison)
     return " ".join([*document.notes, *document.signatures])
 
@@ -395,7 +395,7 @@ def verdicts(*differences: Sequence[float], systems: int = 1, **more: Any) -> st
         for n, metric_scores in enumerate(differences)
     ]
     texts = {name: ["x"] * size for name in ("base", *names)}
-    comparison = kt.compare(texts, ["x"] * size, metrics, trials=200, **more)
+    comparison = kt.compare(texts, ["x"] * size, metrics, **more)
     document = comparison_document(comparison)
     return " ".join([*document.answer, document.basis])
 
@@ -471,13 +471,32 @@ COMPARED += [
     ),
     Conclusion(
         "These are 5 tests, not corrected for their number",
-        (verdicts(CLEAR, systems=5),),
-        (verdicts(SMALL, systems=5), verdicts(CLEAR, systems=4), verdicts(CLEAR)),
+        (verdicts(CLEAR, systems=5, correction="none"),),
+        (
+            verdicts(SMALL, systems=5, correction="none"),
+            verdicts(CLEAR, systems=4, correction="none"),
+            verdicts(CLEAR, systems=5),
+        ),
     ),
     Conclusion(
-        "the 4 tests are not corrected for their number",
+        "; simultaneous for all tests (4).",
         (verdicts(CLEAR, systems=4), verdicts(SMALL, systems=4), verdicts(*[CLEAR] * 4)),
         (verdicts(CLEAR), verdicts(CLEAR[:5], systems=4), verdicts(CLEAR, systems=5)),
+    ),
+    Conclusion(
+        "; not corrected for the number of tests (4).",
+        (verdicts(CLEAR, systems=4, correction="none"),),
+        (verdicts(CLEAR, systems=4), verdicts(CLEAR, systems=5, correction="none")),
+    ),
+    Conclusion(
+        "5 units are too few to tell systems apart: at least 6 are needed.",
+        (verdicts(CLEAR, units=tuple("aabbccddee")),),
+        (verdicts(CLEAR, units=tuple("aabbccddef")), verdicts(CLEAR[:5])),
+    ),
+    Conclusion(
+        "6 segments are too few to tell systems apart: at least 8 are needed for 4 tests.",
+        (verdicts(CLEAR[:6], systems=4),),
+        (verdicts(CLEAR[:6], systems=4, correction="none"), verdicts(CLEAR[:8], systems=4)),
     ),
 ]
 
@@ -543,7 +562,7 @@ def gated(differences: Sequence[float], carried: str = "", **limits: Any) -> str
         path = Path(folder) / "baseline.tsv"
         kt.write_baseline(items([50.0] * len(ids), before), baseline=path)
         after = items([50 + difference for difference in differences], carried)
-        return kt.gate(after, baseline=path, resamples=200, **limits).summary
+        return kt.gate(after, baseline=path, **limits).summary
 
 
 ALIKE = (-1.0,) * 5

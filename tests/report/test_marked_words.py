@@ -29,7 +29,7 @@ def marked_of(case: ExampleCase) -> dict[str, list[str]]:
 
 
 def test_a_comparison() -> None:
-    comparison = kt.compare({"odd": ODD, "good": GOOD}, REFERENCES, "chrf", trials=10, examples=3)
+    comparison = kt.compare({"odd": ODD, "good": GOOD}, REFERENCES, "chrf", examples=3)
     cases = cases_of(comparison.document())
     assert len(cases) == 3
     for case in cases:
@@ -45,7 +45,7 @@ def test_a_comparison_of_a_table() -> None:
         for name, texts in {"good": GOOD, "odd": ODD}.items()
         for n in range(3)
     ]
-    comparison = kt.compare(rows, None, "chrf", by="system", id="id", trials=10, examples=3)
+    comparison = kt.compare(rows, None, "chrf", by="system", id="id", examples=3)
     marks = [marked_of(case) for case in cases_of(comparison.document())]
     assert [words["good"] for words in marks] == [[], [], []]
     assert sorted(words["odd"][0] for words in marks) == ["snow", "wolf", "wrote"]

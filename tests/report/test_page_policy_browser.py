@@ -17,7 +17,7 @@ FEW = ("-m", "bleu", "-m", "ter", "--resamples", "2", "--trials", "2")
 PAGES = {  # the command, and what its page's scripts leave behind that is not in the markup
     "score": (("score", "x.txt", "y.txt", "-r", "r.txt", "--segments", "-o"), "th button"),
     "compare": (
-        ("compare", "x.txt", "y.txt", "-r", "r.txt", "--resamples", "9", "-o"),
+        ("compare", "x.txt", "y.txt", "-r", "r.txt", "-o"),
         "th button",
     ),
     "grid": (("grid", "x.txt", "-r", "r.txt", "-o"), ".told"),

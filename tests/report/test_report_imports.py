@@ -36,8 +36,8 @@ demo = files("karat") / "data" / "demo"
 texts = [str(demo / "systems" / name) for name in ("atlas.txt", "beacon.txt")]
 given = [*texts, "-r", str(demo / "reference-1.txt"), "-m", "bleu"]
 for command in (
-    ["score", *given, "--resamples", "20"],
-    ["compare", *given, "--resamples", "20", "--examples", "1"],
+    ["score", *given, "--intervals"],
+    ["compare", *given, "--examples", "1"],
     ["nuggets", "score", "heron", "wren", "--key", "demo-nuggets"],
     ["nuggets", "describe", "demo-nuggets"],
     ["meta", "demo", "-m", "bleu", "--resamples", "20", "--trials", "20"],

@@ -38,7 +38,7 @@ def test_scores_by_hand() -> None:
 
 def test_marks_against_the_baseline() -> None:
     """Better is marked with one dagger by either direction, worse with two, equal with none."""
-    compared = kt.compare(SYSTEMS, GOOD, ["chrf", "ter"], baseline="base_1")
+    compared = kt.compare(SYSTEMS, GOOD, ["chrf", "ter"], correction="none")
     wide = compared.wide()
     cells = {row[0]: row for row in rows_of(wide.render("md"))}
     assert cells["System"] == ["System", "chrf ↑", "95%", "ter ↓", "95%"]
@@ -47,9 +47,10 @@ def test_marks_against_the_baseline() -> None:
     assert cells["good \\& new"][1::2] == ["**100.00†**", "**0.00†**"]
     assert cells["good \\& new"][4] == "\\[0.00, 0.00\\]"
     assert "†" not in cells["copy"][1] + cells["base_1"][1]
-    worse = kt.compare(SYSTEMS, GOOD, "ter", baseline="good & new").wide().render("md")
+    settings = {"baseline": "good & new", "correction": "none"}
+    worse = kt.compare(SYSTEMS, GOOD, "ter", **settings).wide().render("md")
     assert "‡" in {row[0]: row for row in rows_of(worse)}["copy"][1]
-    assert "the 2 tests are not corrected for their number" in worse
+    assert "not corrected for the number of tests (2)" in worse
     assert "Wins" not in worse
     record = wide.records()[0]
     assert record["chrf p"] == compared[record["system"], "chrf"].p
@@ -57,7 +58,7 @@ def test_marks_against_the_baseline() -> None:
 
 
 def test_latex_is_well_formed() -> None:
-    text = kt.compare(SYSTEMS, GOOD, ["chrf", "ter"]).wide().render("latex")
+    text = kt.compare(SYSTEMS, GOOD, ["chrf", "ter"], correction="none").wide().render("latex")
     body = "\n".join(line for line in text.splitlines() if not line.startswith("%"))
     assert body.count("{") == body.count("}")
     (letters,) = re.findall(r"\\begin\{tabular\}\{@\{\}(\w+)@\{\}\}", body)
@@ -75,14 +76,14 @@ def test_latex_is_well_formed() -> None:
 
 def test_commands(run_karat: Called) -> None:
     arguments = ("a.txt", "b.txt", "-r", "ref1.txt", "-m", "bleu", "-m", "ter", "--wide")
-    report = json.loads(run_karat("score", *arguments, "--resamples", "20", "-f", "json").stdout)
+    report = json.loads(run_karat("score", *arguments, "--intervals", "-f", "json").stdout)
     assert list(report["rows"][0]) == [
         *("system", "bleu", "bleu low", "bleu high", "ter", "ter low", "ter high")
     ]
-    text = run_karat("compare", *arguments, "--resamples", "50").stdout
+    text = run_karat("compare", *arguments).stdout
     heads = next(line for line in text.splitlines() if line.startswith("System"))
     assert heads.split() == ["System", "bleu", "↑", "95%", "ter", "↓", "95%"]
-    assert "<table" in run_karat("compare", *arguments, "--resamples", "50", "-f", "html").stdout
+    assert "<table" in run_karat("compare", *arguments, "-f", "html").stdout
 
 
 @pytest.mark.parametrize(

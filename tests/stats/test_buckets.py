@@ -1,4 +1,4 @@
-"""Buckets: which segments share one, their exact sums, and what they are resampled for."""
+"""Buckets: which segments share one, their exact sums, and intervals from them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from karat.stats import buckets as module
 from karat.stats.buckets import (
     CellSums,
     bucket_of,
-    bucket_of_rows,
+    bucket_of_ids,
     join_cells,
     resolve_buckets,
     sum_cells,
 )
+from karat.stats.jackknife import jackknife
 
 ids = st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=20)
 numbers = st.floats(-1e6, 1e6, allow_subnormal=False)
@@ -45,8 +46,8 @@ def test_splitmix64_gives_its_published_first_numbers() -> None:
     assert int(_kernel.hash_ids(np.array([0]))[0]) & (2**64 - 1) == 0xE220A8397B1DCDAF
 
 
-def test_rows_without_ids_have_their_numbers() -> None:
-    assert bucket_of_rows(5, 3, 64).tolist() == [bucket(i, 64) for i in (5, 6, 7)]
+def test_integer_ids_are_hashed() -> None:
+    assert bucket_of_ids(np.arange(5, 8), 64).tolist() == [bucket(i, 64) for i in (5, 6, 7)]
 
 
 def as_fractions(total: np.ndarray) -> list[list[Fraction]]:
@@ -120,54 +121,75 @@ OTHERS = [f"a cat {i % 5} sat on the mat {i % 4} ." for i in range(40)]
 REFERENCES = [f"the cat {i % 6} sat on the mat {i % 3} ." for i in range(40)]
 
 
-def test_score_and_compare_resample_buckets_when_asked() -> None:
-    scores = kt.score(CANDIDATES, REFERENCES, ["bleu", "rougeL"], resamples=50, buckets=8)
-    assert scores.signature.count("|buckets=8") == 2
-    assert scores.settings["buckets"] == 8
-    plain = kt.score(CANDIDATES, REFERENCES, ["bleu", "rougeL"], resamples=50)
-    assert [row.score.value for row in scores.rows] == [row.score.value for row in plain.rows]
-    assert [row.low for row in scores.rows] != [row.low for row in plain.rows]
-    # A bucket is resampled as a whole: the interval is that of eight joined rows.
+def bucket_interval(ids: list[int], buckets: int) -> tuple[float, float]:
+    """The interval of ROUGE-L, from the summed rows of segments whose ids share a bucket."""
     m = kt.metric("rougeL")
     rows = m.stats(CANDIDATES, REFERENCES)
-    places = bucket_of_rows(0, 40, 8)
-    sums = np.array([rows[places == b].sum(axis=0) for b in range(8)])
-    draws = np.random.default_rng(12345).integers(0, 8, size=(50, 8))
-    values = np.sort(m.measure(sums[draws].sum(axis=1))["value"])
-    assert [scores["candidate", "rougeL"].low, scores["candidate", "rougeL"].high] == pytest.approx(
-        [values[1], values[48]], abs=1e-12
+    places = np.array([bucket(id, buckets) for id in ids])
+    sums = np.array([rows[places == b].sum(axis=0) for b in range(buckets)])
+    estimate = jackknife(lambda x: m.measure(x)["value"], sums, np.ones(buckets, bool))
+    return estimate.interval()
+
+
+def test_intervals_use_buckets_when_asked() -> None:
+    scores = kt.score(CANDIDATES, REFERENCES, ["bleu", "rougeL"], intervals=True, buckets=8)
+    assert scores.signature.count("|ci=jackknife|buckets=8") == 2
+    assert scores.settings["buckets"] == 8
+    plain = kt.score(CANDIDATES, REFERENCES, ["bleu", "rougeL"], intervals=True)
+    assert [row.score.value for row in scores.rows] == [row.score.value for row in plain.rows]
+    assert [row.low for row in scores.rows] != [row.low for row in plain.rows]
+    row = scores["candidate", "rougeL"]
+    assert (row.low, row.high) == pytest.approx(bucket_interval([*range(40)], 8), abs=1e-12)
+
+
+def test_buckets_hold_whole_units() -> None:
+    labels = [f"document {i // 2}" for i in range(40)]
+    settings = {"intervals": True, "buckets": 4, "units": labels}
+    scores = kt.score(CANDIDATES, REFERENCES, "rougeL", **settings)
+    assert scores.signature.endswith("|ci=jackknife|unit=unit|buckets=4")
+    row = scores["candidate", "rougeL"]
+    expected = bucket_interval([i // 2 for i in range(40)], 4)
+    assert (row.low, row.high) == pytest.approx(expected, abs=1e-12)
+    comparison = kt.compare(
+        {"A": CANDIDATES, "B": OTHERS}, REFERENCES, "rougeL", units=labels, buckets=4
     )
+    assert comparison["B", "rougeL"].units == 4
+    assert comparison["A", "rougeL"][3:5] == (row.low, row.high)
 
 
-def test_many_segments_are_resampled_in_buckets(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_segments_are_put_into_buckets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_ROWS", 79)
     monkeypatch.setattr(module, "BUCKETS", 16)
     both = {"A": CANDIDATES, "B": OTHERS}
-    result = kt.compare(both, REFERENCES, ["bleu"], trials=20)
-    comparison = kt.compare(both, REFERENCES, ["bleu"], trials=20, buckets=16)
+    result = kt.compare(both, REFERENCES, ["bleu"])
+    comparison = kt.compare(both, REFERENCES, ["bleu"], buckets=16)
     assert result.rows == comparison.rows
-    assert result.buckets == 16
-    assert "of 16 buckets of 40 segments" in result.notes[0]
+    assert result.settings["buckets"] == 16
+    assert "by bucket of segments" in result.notes[0]
     monkeypatch.setattr(module, "MAX_ROWS", 80)
-    assert kt.compare(both, REFERENCES, ["bleu"], trials=20).buckets is None
+    assert "buckets" not in kt.compare(both, REFERENCES, ["bleu"]).settings
 
 
 def test_fewer_segments_than_buckets_are_refused() -> None:
     with pytest.raises(kt.InputError, match="fewer than the 64 buckets"):
-        kt.score(CANDIDATES, REFERENCES, resamples=5, buckets=64)
+        kt.score(CANDIDATES, REFERENCES, intervals=True, buckets=64)
+    labels = [i // 4 for i in range(40)]
+    with pytest.raises(kt.InputError, match="fewer than the 16 buckets"):
+        kt.score(CANDIDATES, REFERENCES, intervals=True, buckets=16, units=labels)
 
 
 def test_a_signature_with_buckets_is_checked() -> None:
-    signature = kt.score(CANDIDATES, REFERENCES, resamples=5, buckets=8).signature
-    assert (
-        kt.score(CANDIDATES, REFERENCES, [signature], resamples=5, buckets=8).signature == signature
-    )
+    settings = {"intervals": True, "buckets": 8}
+    signature = kt.score(CANDIDATES, REFERENCES, **settings).signature
+    assert kt.score(CANDIDATES, REFERENCES, [signature], **settings).signature == signature
     with pytest.raises(kt.MetricError, match="says buckets=8"):
-        kt.score(CANDIDATES, REFERENCES, [signature], resamples=5)
+        kt.score(CANDIDATES, REFERENCES, [signature], intervals=True)
+    with pytest.raises(kt.MetricError, match="says ci=jackknife, but no ci was requested: add int"):
+        kt.score(CANDIDATES, REFERENCES, [signature])
 
 
 def test_signatures_in_sacrebleus_form_do_not_hide_buckets() -> None:
-    scores = kt.score(CANDIDATES, REFERENCES, resamples=5, buckets=8, signature="sacrebleu")
+    scores = kt.score(CANDIDATES, REFERENCES, intervals=True, buckets=8, signature="sacrebleu")
     assert "buckets=8" in scores.signature
 
 

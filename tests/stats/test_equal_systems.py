@@ -10,25 +10,30 @@ TEXTS = ["the cat sat on the mat", "a dog barked at night", "rain fell all day l
 REFERENCES = ["the cat sat on a mat", "the dog barked at night", "rain fell the whole day"]
 
 
-@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
-def test_a_copy_has_a_p_of_one(test: str) -> None:
+@pytest.mark.parametrize("copies", [1, 40])
+@pytest.mark.parametrize("test", ["jackknife", "sacrebleu-bootstrap", "sacrebleu-ar"])
+def test_a_copy_has_a_p_of_one(test: str, copies: int) -> None:
     comparison = kt.compare(
-        {"A": TEXTS, "B": list(TEXTS)}, REFERENCES, ["bleu", "rouge1"], test=test
+        {"A": TEXTS * copies, "B": TEXTS * copies}, REFERENCES * copies, ["bleu", "ter"], test=test
     )
-    for name in ("bleu", "rouge1"):
+    for name in ("bleu", "ter"):
         row = comparison["B", name]
-        assert (row.delta, row.p, row.wins, row.losses, row.ties) == (0, 1, 0, 0, 3)
+        assert (row.delta, row.delta_low, row.delta_high, row.p) == (0, 0, 0, 1)
+        assert (row.wins, row.losses, row.ties) == (0, 0, 3 * copies)
+        assert row.verdict == "undecided"
+        assert row.sacrebleu_p == (None if test == "jackknife" else 1)
 
 
-def test_the_bootstrap_test_makes_its_intervals_from_its_own_resamples() -> None:
-    with pytest.raises(kt.InputError, match="trials=40 and resamples=50: the bootstrap test"):
-        kt.compare({"A": TEXTS, "B": TEXTS}, REFERENCES, "bleu", trials=40, resamples=50)
-    comparison = kt.compare({"A": TEXTS, "B": TEXTS}, REFERENCES, "bleu", resamples=50)
-    assert (comparison.trials, comparison.resamples) == (50, 50)
+def test_trials_are_for_tests_of_sacrebleu() -> None:
+    with pytest.raises(kt.InputError, match="trials=40: test jackknife has no trials"):
+        kt.compare({"A": TEXTS, "B": TEXTS}, REFERENCES, "bleu", trials=40)
+    comparison = kt.compare({"A": TEXTS, "B": TEXTS}, REFERENCES, "bleu", test="sacrebleu-ar")
+    assert (comparison.trials, comparison.seed) == (10_000, 12345)
     comparison = kt.compare(
-        {"A": TEXTS, "B": TEXTS}, REFERENCES, "bleu", test="randomization", trials=20, resamples=50
+        {"A": TEXTS, "B": TEXTS}, REFERENCES, "bleu", test="sacrebleu-bootstrap", trials=20
     )
-    assert (comparison.trials, comparison.resamples) == (20, 50)
+    assert comparison.trials == 20
+    assert kt.compare({"A": TEXTS, "B": TEXTS}, REFERENCES, "bleu").trials is None
 
 
 def test_segment_scores_are_found_by_name() -> None:

@@ -131,11 +131,11 @@ _SACREBLEU = {
     ("-tok", "--tokenize"): "the tokeniser, is a setting of the metric, as in -m bleu:tok=zh",
     ("-lc", "--lowercase"): "lower case, is a setting of the metric, as in -m bleu:case=lower",
     ("-w", "--width"): "the number of decimals, is not needed: --format json has all of them",
-    ("-n", "--confidence-n"): "the number of resamples, is --resamples N",
+    ("-n", "--confidence-n"): "the number of resamples, is not needed: intervals have none",
     ("--metrics",): "several metrics, is -m bleu -m chrf",
-    ("--confidence",): "intervals, is --resamples 1000",
-    ("--paired-bs",): "a paired test, is karat compare --test bootstrap",
-    ("--paired-ar",): "a paired test, is karat compare --test randomization",
+    ("--confidence",): "intervals, is --intervals",
+    ("--paired-bs",): "a paired test, is karat compare --test sacrebleu-bootstrap",
+    ("--paired-ar",): "a paired test, is karat compare --test sacrebleu-ar",
     ("--sentence-level", "-sl"): "segment scores, is --segments",
 }
 _HABITS = {name: text for names, text in _SACREBLEU.items() for name in names}

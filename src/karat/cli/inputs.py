@@ -116,10 +116,13 @@ class InputFiles(NamedTuple):
     optional_references: bool = False
     read_as: str | None = None  # the format of the files
     evalset: SetInput | None = None
+    unit_labels: str | None = None  # a file with the label of each segment's unit
 
     def paths(self) -> list[str]:
         """Return the files that will be read."""
-        return [*(split_name(argument)[1] for argument in self.candidates), *self.references]
+        labels = [] if self.unit_labels is None else [self.unit_labels]
+        candidates = (split_name(argument)[1] for argument in self.candidates)
+        return [*candidates, *self.references, *labels]
 
     def check(self, output: str | None, metrics: Sequence[Metric] = ()) -> None:
         """Reject conflicting options, before anything is read."""
@@ -128,7 +131,7 @@ class InputFiles(NamedTuple):
             if self.references or self.optional_references:
                 advice = "leave out -r and --optional-references"
                 raise InputError(f"--set has its own references: {advice}")
-            self.evalset.check_output(output)
+            self.evalset.check_output(output, [self.unit_labels] if self.unit_labels else [])
             return
         if not self.candidates:
             context = click.get_current_context()
@@ -180,6 +183,16 @@ class InputFiles(NamedTuple):
         listed = [sources[path] for path in self.references]
         check_aligned([*systems.values(), *listed])
         return systems, References(listed, self.optional_references)
+
+    def units(
+        self, unit: str | None, systems: Mapping[str, Segments] | EvalSet
+    ) -> str | list[str] | None:
+        """Return the labels of the segments' units from the file of --units, else `unit`."""
+        if self.unit_labels is None:
+            return unit
+        if unit is not None:
+            raise InputError("--unit and --units exclude each other: leave out one")
+        return read_labels(self.unit_labels, systems, "unit")
 
     def _open_lines(self, paths: Mapping[str, str], progress: Progress) -> dict[str, Segments]:
         """Open files with one segment per line."""
@@ -247,10 +260,19 @@ class InputFiles(NamedTuple):
         return None if self.optional_references else len(self.references) or 1
 
 
-def read_labels(path: str) -> list[str]:
-    """Return the labels of segments in a file, a line each."""
+def read_labels(path: str, systems: Mapping[str, Segments] | EvalSet, kind: str) -> list[str]:
+    """Return the label of each segment in a file, a line each; `kind` is `unit` or `slice`."""
     lines = Lines(path, as_text=True)
-    return lines.views(0, len(lines)).strings()
+    n_segments = len(next(iter(systems.values())) if isinstance(systems, dict) else systems)
+    if len(lines) != n_segments:
+        counts = f"{len(lines):,} line{'s' * (len(lines) != 1)}, expected {n_segments:,}"
+        raise InputError(f"{lines.name}: found {counts}: the label of a {kind} for each segment")
+    labels = lines.views(0, n_segments).strings()
+    for number, label in enumerate(labels, 1):
+        if not label.strip():
+            expected = f"expected the label of the segment's {kind}"
+            raise InputError(f"{lines.name}, line {number:,}: found an empty line, {expected}")
+    return labels
 
 
 def system_name(path: str) -> str:
@@ -370,6 +392,9 @@ class TableOptions(NamedTuple):
             from karat.arrow.pieces import format_of
 
             if all(format_of(path) is not None or os.path.isdir(path) for path in paths):
+                if inputs.unit_labels is not None:
+                    advice = "name the column of units with --unit"
+                    raise InputError(f"--units does not work with tables: {advice}")
                 return True
         if used:
             option = {"engine_options": "engine-option"}.get(used[0], used[0].replace("_", "-"))

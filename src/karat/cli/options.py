@@ -31,7 +31,7 @@ from karat.cli.parameters import (
 )
 from karat.cli.show import SPREADSHEET_SAFE
 from karat.errors import InputError, OutputError, quoted
-from karat.headings import ADVANCED, INPUT, OUTPUT, TABLES
+from karat.headings import ADVANCED, INPUT, OUTPUT, TABLES, TESTS
 from karat.registry import registry_of
 from karat.report.render.renderers import check_spreadsheet_safe
 from karat.settings import Settings, parameter_name, resamples_setting, seed_setting
@@ -383,9 +383,15 @@ texts = bundle(
     optional_references,
     _read_texts_as,
     _reader_options,
+    option(
+        "--units unit_labels",
+        "Text file with the label of each segment's unit, one per line.",
+        path,
+        heading=TESTS,
+    ),
     make=_make_input_files,
 )
-"""Candidates and their references: `inputs`."""
+"""Candidates, their references and the labels of their units: `inputs`."""
 
 
 _table_option = partial(option, heading=TABLES)

@@ -11,11 +11,12 @@ from karat import __version__
 from karat.arrays import Flags, np
 from karat.estimation.planning import PlannedUnit
 from karat.estimation.samples import Sample
-from karat.estimation.system_estimates import BOUNDED, EXACT, NONE, labels_worth
+from karat.estimation.system_estimates import BOUNDED, EXACT, NONE, RaterEffect, labels_worth
 from karat.evalset.draws import Draw
 from karat.results import Column, Result, number, program_columns
 from karat.scoring import SYSTEM
 from karat.stats.population import Prediction
+from karat.stats.raters import ANY, MIN_RATERS, THESE
 from karat.stats.significance import SIGNIFICANCE_LEVEL
 
 NOT_TESTED = "not tested"  # verdict on a difference that is known, as every unit is labelled
@@ -99,6 +100,43 @@ DIFFERENCE_COLUMNS = (
 )
 
 
+class RaterContribution(NamedTuple):
+    """The part of raters in the variance of a score, or of a difference from the baseline."""
+
+    system: str
+    baseline: str | None  # None for the score of a system
+    raters: int
+    unit_share: float  # shares of the variance for raters in general; NaN is part of another
+    rater_share: float
+    rest_share: float
+    error_these: float  # standard error for these raters
+    error_any: float  # standard error for raters in general
+    freedom: float  # Satterthwaite's degrees of freedom of the latter
+
+    @classmethod
+    def of(cls, system: str, baseline: str | None, effect: RaterEffect) -> RaterContribution:
+        """Return the row of a score or a difference."""
+        errors = sqrt(effect.fixed_variance), sqrt(effect.general_variance)
+        return cls(system, baseline, effect.raters, *effect.parts.shares, *errors, effect.freedom)
+
+
+_UNIT_SHARE = (
+    "Share of the variance from the units that were labelled: 0 if all are, and with the rest if "
+    "every unit has one rater."
+)
+CONTRIBUTION_COLUMNS = (
+    SYSTEM,
+    Column("baseline", "Against", help="Baseline of a difference; empty for the score itself."),
+    number("raters", "Raters", help="Raters who rated the system, or either of two systems."),
+    number("rater_share", "By raters", 2, "Share of the variance from differences of raters."),
+    number("unit_share", "By units", 2, _UNIT_SHARE),
+    number("rest_share", "Rest", 2, "Share of raters' taste for single units, and of noise."),
+    number("error_these", "Error, these", 3, "Standard error for these raters."),
+    number("error_any", "Error, any", 3, "Standard error for raters in general."),
+    number("freedom", "Freedom", 1, "Degrees of freedom of the error for raters in general."),
+)
+
+
 class JudgeWorth(NamedTuple):
     """A judge: its agreement with the labels, and the intervals that it gives by itself."""
 
@@ -136,6 +174,12 @@ class Estimate(Result):
     draws: tuple[Draw, ...] = ()  # all draws so far, and those of the plan
     methods: Mapping[str, str] = field(default_factory=dict)  # by system, if methods differ
     data: str = ""  # digest of labels, judges' values and draws
+    contributions: tuple[RaterContribution, ...] = ()  # where several raters are known
+
+    @property
+    def any_raters(self) -> bool:
+        """True if intervals and tests are for raters in general."""
+        return self.settings.get("raters", THESE) == ANY
 
     @property
     def finite(self) -> bool:
@@ -165,7 +209,12 @@ class Estimate(Result):
 
     @property
     def worth(self) -> float:
-        """Number of further labels that would be worth as much as the judges; NaN if undefined."""
+        """Number of further labels that would be worth as much as the judges; NaN if undefined.
+
+        For raters in general it is: no number of labels removes the differences between raters.
+        """
+        if self.any_raters:
+            return nan
         rows, finite = self.with_judges, self.finite
         return mean_without_nan(
             [labels_worth(row.ratio, row.labels, row.units, finite) for row in rows]
@@ -190,6 +239,7 @@ def mean_without_nan(values: Sequence[float]) -> float:
     return sum(numbers) / len(numbers) if numbers else nan
 
 
+FEW_RATERS = 5  # with fewer raters, a note warns that intervals for raters in general are rough
 FAR = 3.3  # standard errors between labelled and other units at which a note warns
 
 
@@ -199,6 +249,7 @@ def notes_of(
     worths: Sequence[tuple[int, str]],
     prediction: Prediction | None,
     finite: bool,
+    raters: str = THESE,
 ) -> Iterator[str]:
     """Yield the notes on estimates."""
     yield from sample.notes
@@ -211,7 +262,9 @@ def notes_of(
             "which allows for values that were not seen."
         )
     without = [row.system for row in rows if row.form == NONE]
-    if without:
+    if raters == ANY:
+        yield from _notes_on_raters(sample, without)
+    elif without:
         yield (
             f"No interval for {', '.join(without)}: all labels are equal, and the ends of the "
             "scale are not known."
@@ -227,6 +280,32 @@ def notes_of(
             yield "No judge was named: estimates are those of people alone."
     elif prediction.correlation < 0:
         yield "Warning: higher values of the judge go with lower labels. Is its direction right?"
+
+
+def _notes_on_raters(sample: Sample, without: Sequence[str]) -> Iterator[str]:
+    """State why systems have no interval for raters in general, and warn of few raters."""
+    fewest = min((n for n in sample.ratings.numbers if n >= MIN_RATERS), default=FEW_RATERS)
+    if fewest < FEW_RATERS:
+        yield (
+            f"{fewest} raters show little of how raters differ, so intervals are wide and "
+            f"approximate: use {FEW_RATERS} raters or more."
+        )
+    if not without:
+        return
+    if sample.ratings.unknown:
+        reason = sample.ratings.unknown
+    else:
+        numbers = dict(zip(sample.systems, sample.ratings.numbers, strict=True))
+        single = [name for name in without if numbers[name] < MIN_RATERS]
+        reason = "all labels are equal"
+        if single:
+            reason = "one rater does not show how raters differ"
+        if single and len(single) < len(without):
+            reason += ", or all labels are equal"
+    yield (
+        f"No interval for {', '.join(without)} for raters in general: {reason}. Leave out --raters "
+        "any for intervals that are for these raters."
+    )
 
 
 def _sampling_notes(sample: Sample, finite: bool) -> Iterator[str]:

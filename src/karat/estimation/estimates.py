@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from math import nan
 from typing import Any, TypeAlias
 
@@ -14,6 +15,7 @@ from karat.estimation.estimate_results import (
     EstimateDifference,
     EstimateRow,
     JudgeWorth,
+    RaterContribution,
     mean_without_nan,
     notes_of,
 )
@@ -40,7 +42,9 @@ from karat.registry import load
 from karat.settings import check_settings
 from karat.stats.estimates import MeanInterval
 from karat.stats.population import Prediction, tune_prediction
+from karat.stats.raters import THESE
 from karat.stats.significance import CORRECTIONS, SIGNIFICANCE_LEVEL, single_level, verdict
+from karat.storage.digests import data_digest
 
 MIN_LABELS = 10  # labelled units below which nothing is estimated
 FindDifference: TypeAlias = Callable[[str, str], EstimatedDifference | None]
@@ -55,6 +59,7 @@ def estimate(
     population: str = EstimateSettings.population,
     unit: str = EstimateSettings.unit,
     draws: Sequence[Draw] | None = None,
+    raters: str = EstimateSettings.raters,
     baseline: str | None = EstimateSettings.baseline,
     correction: str = EstimateSettings.correction,
     exclude: Iterable[str] = (),
@@ -75,6 +80,7 @@ def estimate(
         population: `set` for the segments of the set, `new` for new segments like these.
         unit: what was drawn for labelling: `segment`, `group` or `auto`.
         draws: how units were drawn; by default as the set says, else at random.
+        raters: whom intervals and tests are for: `these` raters, or `any`, for raters in general.
         baseline: system to compare the others with; by default the one with the best estimate.
         correction: correction of differences, p and intervals, for the number of comparisons:
             none, holm or bh.
@@ -88,7 +94,9 @@ def estimate(
     judge_names = _as_list("judges", judges, "judges or metrics")
     excluded = _as_list("exclude", exclude, "systems")
     options: dict[str, Any] = {"population": population, "unit": unit, "correction": correction}
-    EstimateSettings(dimension=dimension, normalise=normalise, next=next, seed=seed, **options)
+    EstimateSettings(
+        dimension=dimension, raters=raters, normalise=normalise, next=next, seed=seed, **options
+    )
     is_listed = isinstance(draws, list | tuple) and all(isinstance(draw, Draw) for draw in draws)
     if draws is not None and not is_listed:
         raise InputError(f"draws={quoted(draws)}: expected a list of karat.Draw")
@@ -96,6 +104,11 @@ def estimate(
         estimate_kind = load(SET_KINDS[type(source).__name__].estimate)
         if normalise != "none":
             raise InputError(f"normalise={normalise}: only ratings of an evaluation set are scaled")
+        if raters != THESE:
+            raise InputError(
+                f"raters={raters}: only ratings of an evaluation set can be generalized to other "
+                "raters: leave it out"
+            )
         options |= {"draws": draws, "baseline": baseline, "next": next, "seed": seed}
         check_settings(estimate, [estimate_kind], settings)
         result: Estimate = estimate_kind(
@@ -110,6 +123,8 @@ def estimate(
     worths = [(judge.missing, judge.signature) for judge in values]
     options |= {"normalise": normalise, "dimension": name, "judges": sample.judges, "seed": seed}
     options["baseline"] = baseline or "best"
+    if raters != THESE:  # signatures state it only where it is asked for
+        options["raters"] = raters
     return estimate_sample(sample, worths, baseline, next, options)
 
 
@@ -143,7 +158,8 @@ def estimate_sample(
     if baseline is not None and baseline not in sample.systems:
         listed = ", ".join(sample.systems)
         raise InputError(f"{sample.name} has no system {quoted(baseline)} (it has {listed})")
-    data = sample.digest
+    raters = settings.get("raters", THESE)
+    data = sample.digest if raters == THESE else data_digest([sample.digest, sample.ratings.digest])
     sample, dropped = _select_labelled(sample)
     if baseline is not None and baseline not in sample.systems:
         problem = f"baseline {quoted(baseline)} has fewer than {MIN_LABELS} labels"
@@ -152,33 +168,51 @@ def estimate_sample(
     finite = settings["population"] == "set"
     prediction = predict(sample)
     count = range(len(sample.systems))
-    people = [estimate_system(sample, k, None, finite) for k in count]
-    with_judges = [estimate_system(sample, k, prediction, finite) for k in count]
+    people = [estimate_system(sample, k, None, finite, raters) for k in count]
+    with_judges = [estimate_system(sample, k, prediction, finite, raters) for k in count]
     bias = list(judge_bias(sample, prediction, finite))
     is_complete = [finite and sample.wholly(k, sample.labelled(k)) for k in count]
     labels_needed = list(map(labels_to_halve, with_judges, is_complete))
-    scale, find = sample.scale, sample_differences(sample, prediction, finite)
+    scale, find = sample.scale, sample_differences(sample, prediction, finite, raters)
     columns = zip(people, with_judges, bias, labels_needed, strict=True)
     rows = tuple(
         _estimate_row(system, scale.sign, *values)
         for system, values in zip(sample.systems, columns, strict=True)
     )
+    compared = differences(rows, find, baseline, settings["correction"], scale.sign)
     planned = plan_units(sample, prediction, next, settings["seed"]) if next else ()
     return Estimate(
         name=sample.name,
         dimension=sample.dimension,
         rows=rows,
-        differences=differences(rows, find, baseline, settings["correction"], scale.sign),
-        judges=tuple(_judge_worths(sample, worths, people, finite)),
+        differences=compared,
+        judges=tuple(_judge_worths(sample, worths, people, finite, raters)),
         planned=planned,
         unit=sample.unit,
         better="higher" if scale.sign > 0 else "lower",
         ends=(scale.low, scale.high),
         settings=settings,
-        notes=(*notes_of(sample, rows, worths, prediction, finite), *dropped),
+        notes=(*notes_of(sample, rows, worths, prediction, finite, raters), *dropped),
         draws=plan_draws(sample, planned) if planned else (),
         data=data,
+        contributions=tuple(_rater_contributions(sample, with_judges, compared, find)),
     )
+
+
+def _rater_contributions(
+    sample: Sample,
+    scores: Sequence[EstimatedScore],
+    compared: Sequence[EstimateDifference],
+    find: FindDifference,
+) -> Iterable[RaterContribution]:
+    """Yield what raters contribute to scores and differences, where several raters are known."""
+    for system, score in zip(sample.systems, scores, strict=True):
+        if score.effect:
+            yield RaterContribution.of(system, None, score.effect)
+    for row in compared:
+        difference = find(row.system, row.baseline)
+        if difference and difference.effect:
+            yield RaterContribution.of(row.system, row.baseline, difference.effect)
 
 
 def _select_labelled(sample: Sample) -> tuple[Sample, list[str]]:
@@ -231,7 +265,7 @@ def _to_original_scale(interval: MeanInterval, sign: int) -> MeanInterval:
 
 
 def sample_differences(
-    sample: Sample, prediction: Prediction | None, finite: bool
+    sample: Sample, prediction: Prediction | None, finite: bool, raters: str = THESE
 ) -> FindDifference:
     """Return the function that estimates the difference of two systems of a sample.
 
@@ -239,9 +273,10 @@ def sample_differences(
     """
     guess = difference_prediction(sample, prediction)
 
+    @cache
     def find(system: str, other: str) -> EstimatedDifference | None:
         pair = sample.systems.index(system), sample.systems.index(other)
-        difference = estimate_difference(sample, pair, guess, finite)
+        difference = estimate_difference(sample, pair, guess, finite, raters)
         return difference if difference and difference.labels >= MIN_LABELS else None
 
     return find
@@ -286,6 +321,7 @@ def _judge_worths(
     judge_info: Sequence[tuple[int, str]],
     people: Sequence[EstimatedScore],
     finite: bool,
+    raters: str,
 ) -> Iterable[JudgeWorth]:
     """Yield how useful each judge is by itself."""
     for j, (missing, signature) in enumerate(judge_info):
@@ -293,7 +329,7 @@ def _judge_worths(
         prediction = tune_prediction(alone.values())
         ratios = []
         for k, by_people in enumerate(people):
-            width = estimate_system(alone, k, prediction, finite).interval.width
+            width = estimate_system(alone, k, prediction, finite, raters).interval.width
             if by_people.interval.width > 0:
                 ratios.append(width / by_people.interval.width)
         ratio = mean_without_nan(ratios)

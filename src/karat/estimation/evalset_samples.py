@@ -24,6 +24,7 @@ from karat.evalset.draws import Draw
 from karat.evalset.judgements import ADJUDICATED, JudgedPair
 from karat.evalset.sets import EvalSet
 from karat.meta.scores import outputs_present
+from karat.meta.unit_ratings import UnitRatings, unit_ratings
 from karat.stats.estimates import unit_values
 from karat.stats.population import Design
 
@@ -149,6 +150,7 @@ def make_pair_sample(
         draws=tuple(draws or ()),
         partly=partly,
         at_ends=at_ends,
+        ratings=UnitRatings((), "people compared outputs, and only ratings can be crossed"),
     )
 
 
@@ -285,6 +287,7 @@ def make_sample(
         tuple(set_draws or ()),
         partly,
         None if present.all() else outputs,
+        ratings=unit_ratings(evalset, dimension, normalise, has_label, grouping.of_segment),
     )
 
 

@@ -16,6 +16,7 @@ from karat.evalset.draws import GROUP, SEGMENT, Draw, check_set_draws
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
 from karat.meta.scores import outputs_present, score_evalset
+from karat.meta.unit_ratings import UnitRatings
 from karat.metrics.base import Metric
 from karat.metrics.given import ExternalScores
 from karat.metrics.names import metric
@@ -71,6 +72,7 @@ class Sample:
     at_ends: Floats | None = None
     """For comparisons: systems x 2, the shares of units in which a system lost all of its
     comparisons, and won all; None for ratings."""
+    ratings: UnitRatings = field(default_factory=lambda: UnitRatings((), "raters are not known"))
 
     @cached_property
     def digest(self) -> str:
@@ -134,7 +136,7 @@ class Sample:
         }
         optional = {k: getattr(self, k) for k in ("partly", "outputs", "at_ends")}
         selected |= {k: array if array is None else array[systems] for k, array in optional.items()}
-        return replace(self, systems=names, **selected)
+        return replace(self, systems=names, ratings=self.ratings.select(systems), **selected)
 
     def only(self, judge: int) -> Sample:
         """Return the sample with only one of its judges."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from karat.headings import INPUT, TESTS
 from karat.settings import Settings, normalise_setting, seed_setting, setting
+from karat.stats.raters import RATERS, THESE
 from karat.stats.significance import CORRECTIONS
 
 if TYPE_CHECKING:
@@ -42,6 +43,13 @@ class EstimateSettings(Settings):
         "Estimate scores for the segments of SET (set), or for new segments like them (new).",
         choices=POPULATIONS,
         option="--population",
+    )
+    raters: str = setting(
+        THESE,
+        "Intervals and tests are for the raters who rated (these), or for raters in general, with "
+        "the differences between raters (any).",
+        choices=RATERS,
+        option="--raters",
     )
     baseline: str | None = setting(
         None,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from math import ceil, isnan, nan
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import ceil, isnan, nan, sqrt
 from typing import NamedTuple
 
 from karat.arrays import Flags, Floats, Ints, np
@@ -14,24 +15,38 @@ from karat.stats.estimates import (
     IntervalFamily,
     MeanInterval,
     PointEstimate,
+    StudentIntervals,
     bounded_intervals,
     skewed_intervals,
     spread_over_units,
 )
 from karat.stats.population import (
     Design,
+    Expansion,
     Prediction,
     cross_fit,
     estimate_mean,
     tune_prediction,
     tuned_factor,
+    unit_shares,
 )
+from karat.stats.raters import ANY, THESE, RaterSpread, RaterVariance, VarianceParts, rater_spread
 
 STUDENT, BOUNDED, EXACT, NONE = "student", "bounded", "exact", "none"
 """Forms of intervals: Student's corrected for skewness, bounded by the ends of the scale, the value
 itself if all units are labelled, and no interval."""
 AT_END = 0.25  # use the bounded interval of a score at or above this share of labels at an end
 ALIKE = 0.5  # use the bounded interval of a difference at or above this share of equal labels
+
+
+class RaterEffect(NamedTuple):
+    """The part of raters in the variance of an estimate, for raters in general."""
+
+    raters: int
+    fixed_variance: float  # for these raters
+    general_variance: float  # for raters in general
+    parts: VarianceParts  # of the variance for raters in general
+    freedom: float  # Satterthwaite's degrees of freedom of that variance
 
 
 class EstimatedScore(NamedTuple):
@@ -41,6 +56,8 @@ class EstimatedScore(NamedTuple):
     form: str
     labels: int  # number of labelled units
     units: int  # number of units
+    effect: RaterEffect | None = None  # None if fewer than two raters are known
+    fixed: float = 0.0  # share of the variance that more units would not make smaller
 
 
 def predict(sample: Sample) -> Prediction | None:
@@ -53,9 +70,12 @@ def predict(sample: Sample) -> Prediction | None:
 
 
 def estimate_system(
-    sample: Sample, system: int, prediction: Prediction | None, finite: bool
+    sample: Sample, system: int, prediction: Prediction | None, finite: bool, raters: str = THESE
 ) -> EstimatedScore:
-    """Return the estimate of a system's score; without a prediction, from labels alone."""
+    """Return the estimate of a system's score; without a prediction, from labels alone.
+
+    `raters` says whom intervals are for: these raters, or raters in general (any).
+    """
     units, population = sample.labelled(system), sample.population(system)
     design, y = sample.design_of(system), sample.y[system, units]
     guess, guesses = np.zeros(len(units)), np.zeros(len(population))
@@ -78,9 +98,16 @@ def estimate_system(
                 ends[1] - (least if crowded[1] else mean),
             )
     fixed = finite and sample.wholly(system, units)
-    family, form = _residual_intervals(design, (y, guess), units, population, bounds, fixed, more)
+    labelled = LabelledUnits(design, units, population, y, guess, fixed, more)
+    shares = unit_shares(units, design, population)
+    ratings = sample.ratings.weighted(system, units, shares, guess)
+    spread = None if ratings is None else rater_spread(ratings)
+    family, form = labelled.intervals(bounds, spread, raters)
     interval = family.shifted(shift).interval().within(*sample.scale.turned)
-    return EstimatedScore(interval, form, len(units), len(population))
+    effect = labelled.rater_effect(spread)
+    by_raters = effect.parts.shares.raters if effect and raters == ANY else 0.0
+    constant = 0.0 if isnan(by_raters) else by_raters
+    return EstimatedScore(interval, form, len(units), len(population), effect, constant)
 
 
 def _new_units_variance(guess: Floats, units: int) -> float:
@@ -111,32 +138,84 @@ def _lowest_mean(values: Floats, sizes: Floats, share: float) -> float:
     return float((weights * values).sum() / weights.sum())
 
 
-def _residual_intervals(
-    design: Design,
-    labels: tuple[Floats, Floats],
-    units: Ints,
-    population: Ints,
-    bounds: tuple[float, float] | None,
-    finite: bool,
-    more: float,
-) -> tuple[IntervalFamily, str]:
-    """Return the intervals of the mean label minus its prediction, and their form.
+@dataclass(frozen=True, eq=False)
+class LabelledUnits:
+    """Labels of units minus their predictions, whose mean is estimated."""
 
-    `labels` are those of the labelled `units`, and their predictions; `bounds` are for the bounded
-    form; `finite` is for the mean of the finite population, and `more` is an additional variance.
-    """
-    y, guess = labels
-    values = y - guess
-    expansion = estimate_mean(values, units, design, population)
-    if finite and len(units) == len(population):
-        return PointEstimate(expansion.mean, 0.0), EXACT
-    equal = float(np.ptp(y)) == 0  # equal labels have no spread
-    if bounds is not None and (equal or len(units) <= MAX_BOUNDED_LABELS):
-        weights = design.weights(units, len(population))
-        return bounded_intervals(values, weights, bounds, expansion, finite, more), BOUNDED
-    if equal:
-        return PointEstimate(expansion.mean, nan), NONE
-    return skewed_intervals(expansion, finite, more), STUDENT
+    design: Design
+    units: Ints
+    population: Ints
+    y: Floats  # label of each of `units`
+    guess: Floats  # prediction of each of `units`
+    finite: bool  # True for the mean of the finite population
+    more: float  # variance that new units add to the mean prediction
+
+    @cached_property
+    def expansion(self) -> Expansion:
+        """The mean over the population, and its deviations."""
+        return estimate_mean(self.y - self.guess, self.units, self.design, self.population)
+
+    @property
+    def complete(self) -> bool:
+        """True if every unit of the population is labelled, so that its mean is known."""
+        return self.finite and len(self.units) == len(self.population)
+
+    def intervals(
+        self, bounds: tuple[float, float] | None, spread: RaterSpread | None, raters: str
+    ) -> tuple[IntervalFamily, str]:
+        """Return the intervals of the mean label minus its prediction, and their form.
+
+        `bounds` are for the bounded form, `spread` and `raters` for raters in general.
+        """
+        expansion, mean = self.expansion, self.expansion.mean
+        more, freedom, bounded_freedom = self.more, None, None
+        if raters == ANY:
+            if spread is None or not spread.identified:
+                return PointEstimate(mean, nan), NONE
+            variance = self._generalize(spread)
+            more, freedom = more + variance.added, variance.freedom
+            bounded_freedom = spread.freedoms.raters
+        if self.complete and raters == THESE:
+            return PointEstimate(mean, 0.0), EXACT
+        if self.complete and freedom and more > 0:
+            return StudentIntervals(mean, sqrt(more), freedom), STUDENT
+        equal = float(np.ptp(self.y)) == 0  # equal labels have no spread
+        if (
+            bounds is not None
+            and not self.complete
+            and (equal or len(self.units) <= MAX_BOUNDED_LABELS)
+        ):
+            weights = self.design.weights(self.units, len(self.population))
+            values, finite = self.y - self.guess, self.finite
+            return (
+                bounded_intervals(
+                    values, weights, bounds, expansion, finite, more, bounded_freedom
+                ),
+                BOUNDED,
+            )
+        if equal or self.complete:
+            return PointEstimate(mean, nan), NONE
+        return skewed_intervals(expansion, self.finite, more, freedom), STUDENT
+
+    @property
+    def _sampling_variance(self) -> float:
+        """The variance for these raters, without that of the mean prediction."""
+        if self.complete:
+            return 0.0
+        error = self.expansion.error(self.finite)
+        return error * error
+
+    def _generalize(self, spread: RaterSpread) -> RaterVariance:
+        fraction = 1.0 if self.complete else self.expansion.fraction if self.finite else 0.0
+        return spread.generalize(self._sampling_variance, fraction, self.more)
+
+    def rater_effect(self, spread: RaterSpread | None) -> RaterEffect | None:
+        """Return what raters contribute; None if fewer than two are known."""
+        if spread is None or not spread.identified:
+            return None
+        variance, fixed = self._generalize(spread), self._sampling_variance + self.more
+        general = fixed + variance.added
+        return RaterEffect(spread.raters, fixed, general, variance.parts, variance.freedom)
 
 
 class EstimatedDifference(NamedTuple):
@@ -146,6 +225,7 @@ class EstimatedDifference(NamedTuple):
     form: str
     labels: int
     units: int  # number of units behind the intervals
+    effect: RaterEffect | None = None  # None if fewer than two raters are known
 
 
 def difference_prediction(sample: Sample, prediction: Prediction | None) -> Prediction | None:
@@ -164,9 +244,16 @@ def difference_prediction(sample: Sample, prediction: Prediction | None) -> Pred
 
 
 def estimate_difference(
-    sample: Sample, pair: tuple[int, int], prediction: Prediction | None, finite: bool
+    sample: Sample,
+    pair: tuple[int, int],
+    prediction: Prediction | None,
+    finite: bool,
+    raters: str = THESE,
 ) -> EstimatedDifference | None:
-    """Return the first system's score minus the second's; None without two common labels."""
+    """Return the first system's score minus the second's; None without two common labels.
+
+    `raters` says whom intervals are for: these raters, or raters in general (any).
+    """
     a, b = pair
     first, second = sample.is_labelled[a], sample.is_labelled[b]
     units = np.flatnonzero(first | second if sample.compared else first & second)
@@ -185,8 +272,17 @@ def estimate_difference(
         width, mean = ends[1] - ends[0], float(guess.mean())
         bounds = -width - mean, width - mean
     fixed = finite and sample.wholly(a, units) and sample.wholly(b, units)
-    family, form = _residual_intervals(design, (y, guess), units, population, bounds, fixed, more)
-    return EstimatedDifference(family.shifted(shift), form, len(units), len(units))
+    labelled = LabelledUnits(design, units, population, y, guess, fixed, more)
+    spread = None
+    if not sample.ratings.unknown:
+        shares = unit_shares(units, design, population)
+        first_ratings = sample.ratings.weighted(a, units, shares, guess)
+        second_ratings = sample.ratings.weighted(b, units, shares, np.zeros(len(units)))
+        if first_ratings is not None:
+            spread = rater_spread(first_ratings, second_ratings)
+    family, form = labelled.intervals(bounds, spread, raters)
+    effect = labelled.rater_effect(spread)
+    return EstimatedDifference(family.shifted(shift), form, len(units), len(units), effect)
 
 
 def _unit_differences(sample: Sample, units: Ints, pair: tuple[int, int], values: Floats) -> Floats:
@@ -206,15 +302,19 @@ def _unit_differences(sample: Sample, units: Ints, pair: tuple[int, int], values
 def labels_to_halve(score: EstimatedScore, finite: bool) -> int | None:
     """Return how many more labels would halve the width of the interval; None if none would.
 
-    The variance is proportional to 1/n - 1/N, for new units to 1/n.
+    The variance is proportional to 1/n - 1/N, for new units to 1/n, except for the part of raters.
     """
     n, n_units = score.labels, score.units
     if isnan(score.interval.width) or n == 0 or (finite and n >= n_units):
         return None
+    left = (0.25 - score.fixed) / (1 - score.fixed) if score.fixed < 0.25 else 0.0
+    if not left > 0:
+        return None
     if not finite:
-        return 3 * n if 4 * n <= n_units else None
-    needed = 1 / (1 / n_units + (1 / n - 1 / n_units) / 4)
-    return max(ceil(needed - 1e-9) - n, 0)
+        needed = ceil(n / left - 1e-9)
+        return needed - n if needed <= n_units else None
+    needed = ceil(1 / (1 / n_units + (1 / n - 1 / n_units) * left) - 1e-9)
+    return max(needed - n, 0)
 
 
 def labels_worth(ratio: float, labels: int, units: int, finite: bool) -> float:

@@ -119,11 +119,25 @@ class EvalSet:
         dimension. Judges without any variation are left out. The dimension may be a difference of
         two, such as `quality - understandability`.
         """
-        if normalise not in ("none", "z"):
-            raise InputError(f"normalise={quoted(normalise)}: expected 'none' or 'z'")
         if pair := self.difference(dimension):
             first, second = (self.human(part, normalise, judges) for part in pair)
             return _differences(first, second)
+        rows = self.ratings(dimension, normalise, judges)
+        shape = len(self.systems), len(self)
+        size = shape[0] * shape[1]
+        cell = rows.system.astype(np.int64) * shape[1] + rows.segment
+        count = np.bincount(cell, minlength=size)
+        total = np.bincount(cell, weights=rows.value, minlength=size)
+        mean = np.divide(total, count, out=np.full(size, np.nan), where=count > 0)
+        turned: Floats = self.dimensions[dimension].sign * mean.reshape(shape)
+        return turned + 0.0  # no negative zeros
+
+    def ratings(
+        self, dimension: str, normalise: str = "none", judges: Iterable[str] | None = None
+    ) -> JudgementTable:
+        """Return the judgements whose means are the values of `human`, not signed."""
+        if normalise not in ("none", "z"):
+            raise InputError(f"normalise={quoted(normalise)}: expected 'none' or 'z'")
         self.check_dimension(dimension)
         rows = self.judgements.select_dimension(dimension)
         if judges is None:
@@ -133,21 +147,15 @@ class EvalSet:
             check_known("judge", chosen, self.judgements.judges, self.name)
             rows = rows.select_judges(chosen)
         rows = count_once(rows, self.representatives(dimension))
-        value = rows.value if normalise == "none" else _z_by_judge(rows)
-        shape = len(self.systems), len(self)
-        size = shape[0] * shape[1]
-        cell = rows.system.astype(np.int64) * shape[1] + rows.segment
-        good = np.isfinite(value)
+        if normalise == "z":
+            rows = replace(rows, value=_z_by_judge(rows))
+        good = np.isfinite(rows.value)
         if judges is None:  # adjudicated values replace other judgements
+            cell = rows.system.astype(np.int64) * len(self) + rows.segment
             adjudicated = [i for i, kind in enumerate(rows.kinds) if kind == ADJUDICATED]
             final = np.isin(rows.judge, adjudicated)
             good &= final | ~np.isin(cell, cell[final & good])
-        cell = cell[good]
-        count = np.bincount(cell, minlength=size)
-        total = np.bincount(cell, weights=value[good], minlength=size)
-        mean = np.divide(total, count, out=np.full(size, np.nan), where=count > 0)
-        turned: Floats = self.dimensions[dimension].sign * mean.reshape(shape)
-        return turned + 0.0  # no negative zeros
+        return rows if good.all() else rows.select_rows(good)
 
     def representatives(self, dimension: str) -> dict[str, str]:
         """Map each judge of a dimension to the first of the judges identical to them.

@@ -92,11 +92,16 @@ def decide(
     for at, (pair, run_and_baseline) in enumerate(zip(pairs, scores, strict=True)):
         difference, sign = family.differences[at], pair.run.measure.sign
         if difference.units < 2:
-            have = "1 unit has" if difference.units == 1 else f"{difference.units} units have"
+            noun = "item" if units is None else units.name
+            have = f"1 {noun} has" if difference.units == 1 else f"no {noun} has"
             raise InputError(f"{have} a score: a gate needs at least two")
         low, high = sorted(sign * end for end in family.interval(at))
         tolerated = max_drop.get(pair.run.name, 0.0)
-        rows.append(_decide_metric(pair, run_and_baseline, difference, (low, high), tolerated))
+        row = _decide_metric(pair, run_and_baseline, difference, (low, high), tolerated)
+        if row.decided_by is not None and units is not None:
+            items_per_unit = len(units.codes) / len(units)
+            row = row._replace(decided_by=math.ceil(row.decided_by * items_per_unit))
+        rows.append(row)
     return tuple(rows)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 from karat.arrays import np
@@ -39,8 +40,8 @@ from karat.headings import NUGGETS, OUTPUT
 from karat.metrics.limits import Limit, resolve_limits
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.score_settings import CORRECTIONS, correction_setting
-from karat.scoring import Inference
+from karat.score_settings import CORRECTIONS, correction_setting, units_setting
+from karat.scoring import Inference, UnitLabels
 from karat.settings import Settings, check_settings, setting, split_unquoted
 from karat.storage.output import FilePath
 
@@ -217,6 +218,7 @@ class GateSettings(Settings):
         option="--no-loss",
         heading=NUGGETS,
     )
+    units: str | None = units_setting()
     correction: str = correction_setting()
     examples: int = setting(
         10,
@@ -237,6 +239,7 @@ def gate(
     min_score: Limit = None,
     max_item_drop: Limit = None,
     no_loss: bool = GateSettings.no_loss,
+    units: UnitLabels = GateSettings.units,
     correction: str = GateSettings.correction,
     examples: int = GateSettings.examples,
     source: str = "texts",
@@ -251,11 +254,16 @@ def gate(
         baseline: path of the baseline file.
         max_drop, min_score, max_item_drop: largest loss, lowest score, largest loss of any item;
             each a number, or numbers by metric. `no_loss` forbids the loss of any vital nugget.
+        units: what intervals are computed from, as for `score`; only for texts and sets.
         correction: `simultaneous` or `none`, for several metrics.
         examples: number of items to show.
         source, progress, settings: kind of the run, progress callback, settings of the source.
     """
-    GateSettings(no_loss, correction, examples)
+    GateSettings(no_loss, None, correction, examples)
+    if units is not None:
+        if "units" not in signature(source_reader(source)).parameters:
+            raise InputError(f"scores from {source} are compared item by item: leave out units")
+        settings["units"] = units
     check_settings(gate, [source_reader(source)], settings)
     stored = read_baseline(baseline)
     if metrics is None and not isinstance(output, ItemScores):

@@ -12,6 +12,7 @@ from karat.evalset.sets import EvalSet
 from karat.gating.items import ItemScores, ItemText, MeasuredItems, digest
 from karat.metrics.pairs import SegmentNames
 from karat.progress import Progress, silent
+from karat.score_settings import SEGMENT
 from karat.scoring import (
     Keep,
     UnitLabels,
@@ -51,6 +52,9 @@ def read_texts(
     `references`, `candidate` and `id` name the columns.
     """
     if id is not None:
+        if isinstance(units, str) and units != SEGMENT:
+            problem = f"unit {quoted(units)}: a gate does not read units from a table"
+            raise InputError(f"{problem}: give the label of each row, in Python units=[...]")
         table_columns = candidate, references, None, id
         chosen = load_metrics(metrics or DEFAULT_METRICS)
         output, references, ids, metrics = _table_texts(output, table_columns, chosen)

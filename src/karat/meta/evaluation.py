@@ -42,7 +42,9 @@ class Ranking(SignedResult):
         """Every setting of the experiment."""
         settings = {f.name: getattr(self.experiment, f.name) for f in fields(self.experiment)}
         settings = {
-            key: value for key, value in settings.items() if value or key not in ONLY_IF_GIVEN
+            key: value
+            for key, value in settings.items()
+            if key not in ONLY_IF_GIVEN or value != ONLY_IF_GIVEN[key]
         }
         return {**settings, "metrics": tuple(map(str, self.experiment.metrics))}
 

@@ -6,7 +6,7 @@ An `Experiment` holds every setting, prints itself whole, and can be saved as TO
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
@@ -20,11 +20,13 @@ from karat.metrics.given import SET, ExternalScores
 from karat.metrics.names import metric
 from karat.settings import Settings
 from karat.stats.correlation import STATISTICS
+from karat.stats.raters import THESE
 
 MetricName: TypeAlias = str | Metric  # a metric, or its name
 
 
-ONLY_IF_GIVEN = ("judgements", "model_judges")  # settings that are stated only where they are given
+ONLY_IF_GIVEN: Mapping[str, object] = {"judgements": (), "model_judges": (), "raters": THESE}
+"""Settings that are stated only where they differ from these defaults."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class Experiment(MetaSettings):
         """The lines of a TOML file that reads back as this experiment."""
         for field in fields(self):
             value = getattr(self, field.name)
-            if value is False or (field.name in ONLY_IF_GIVEN and not value):
+            if value is False or ONLY_IF_GIVEN.get(field.name) == value:
                 continue  # files state only what an experiment asks for
             items = ", ".join(map(_toml, value)) if isinstance(value, tuple) else ""
             yield f"{field.name} = {f'[{items}]' if isinstance(value, tuple) else _toml(value)}\n"

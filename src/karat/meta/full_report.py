@@ -18,6 +18,7 @@ from karat.meta.plane import MIN_SYSTEMS, PlaneFit, fit_plane, plane_data
 from karat.meta.ranking import MetaRow
 from karat.meta.reliability import ReliabilityRow, fitting_lengths, reliability
 from karat.meta.scores import score_evalset
+from karat.meta.unit_ratings import unit_ratings
 from karat.meta.views import view
 from karat.metrics.base import Metric
 from karat.metrics.gtm import GTM, Explanation
@@ -25,6 +26,7 @@ from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.stats.correlation import statistic
+from karat.stats.raters import ANY, MIN_RATERS, CrossedMean, ratings_mean
 from karat.stats.resampling import bootstrap_counts, central
 
 MAX_SCATTERS = 24
@@ -44,7 +46,8 @@ class SystemScore(NamedTuple):
 def system_scores(result: MetaEvaluation) -> Iterator[SystemScore]:
     """Yield the mean human scores of every system, oriented, and its corpus scores as they are.
 
-    Intervals resample segments, with the same draws for all systems.
+    Intervals resample segments, with the same draws for all systems. For raters in general, those
+    of human scores are Student's, with the variance of segments and of raters.
     """
     experiment, scored, n = result.experiment, result.scored, len(result.evalset)
     resamples = bootstrap_counts(n, experiment.resamples, experiment.seed)
@@ -57,8 +60,51 @@ def system_scores(result: MetaEvaluation) -> Iterator[SystemScore]:
         values = metric.sign * scored.corpus(metric, counts, scored.present)
         scores.append(("metric", str(metric), values))
     for source, name, values in scores:
-        for system, draws in zip(result.evalset.systems, values.T, strict=True):
-            yield SystemScore(system, source, name, float(draws[0]), *central(draws[1:]))
+        rated = human_means(result, name) if source == "human" else None
+        for k, (system, draws) in enumerate(zip(result.evalset.systems, values.T, strict=True)):
+            ends = central(draws[1:])
+            if experiment.raters == ANY and rated is not None:
+                mean = rated[k]
+                ends = (math.nan, math.nan) if mean is None else mean.interval(ANY)[1:3]
+            yield SystemScore(system, source, name, float(draws[0]), *ends)
+
+
+def human_means(result: MetaEvaluation, dimension: str) -> list[CrossedMean | None]:
+    """Return the mean human score of each system by segments and raters; None if unknown."""
+    evalset, normalise = result.evalset, result.experiment.normalise
+    has_label = ~np.isnan(evalset.human(dimension, normalise))
+    ratings = unit_ratings(evalset, dimension, normalise, has_label, np.arange(len(evalset)))
+    if ratings.unknown:
+        return [None] * len(evalset.systems)
+    means: list[CrossedMean | None] = []
+    for k, labels in enumerate(has_label):
+        units = np.flatnonzero(labels)
+        weights = np.full(len(units), 1 / max(len(units), 1))
+        rows = ratings.weighted(k, units, weights, np.zeros(len(units)))
+        means.append(ratings_mean(rows) if rows is not None and len(units) else None)
+    return means
+
+
+class RaterShares(NamedTuple):
+    """The part of raters in the variance of systems' human scores in one dimension."""
+
+    dimension: str
+    fewest: int  # raters of a system
+    most: int
+    share: float  # mean over systems; NaN if it cannot be told from noise
+
+
+def rater_shares(result: MetaEvaluation) -> Iterator[RaterShares]:
+    """Yield the part of raters in each dimension where several raters are known."""
+    for dimension in result.experiment.dimensions:
+        means = [mean for mean in human_means(result, dimension) if mean is not None]
+        several = [mean for mean in means if mean.raters >= MIN_RATERS]
+        if several:
+            numbers = [mean.raters for mean in several]
+            shares = [mean.parts.shares.raters for mean in several]
+            defined = [share for share in shares if not math.isnan(share)]
+            share = sum(defined) / len(defined) if defined else math.nan
+            yield RaterShares(dimension, min(numbers), max(numbers), share)
 
 
 class SystemPoint(NamedTuple):
@@ -195,7 +241,13 @@ class MetaReport(Result):
     planes: tuple[PlaneFit, ...]
     reliability: tuple[ReliabilityRow, ...]
     disagreements: tuple[Disagreement, ...]
+    rater_shares: tuple[RaterShares, ...] = ()
     remarks: tuple[str, ...] = ()  # notes on parts that are not shown
+
+    @property
+    def any_raters(self) -> bool:
+        """True if intervals of human scores are for raters in general."""
+        return self.evaluation.experiment.raters == ANY
 
     @property
     def rows(self) -> tuple[MetaRow, ...]:
@@ -253,6 +305,7 @@ def meta_report(
         planes,
         _reliability_rows(result, progress),
         tuple(disagreements(result, complete_experiment.dimensions, examples)),
+        tuple(rater_shares(result)),
         tuple(remarks),
     )
 

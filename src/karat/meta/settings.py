@@ -15,6 +15,7 @@ from karat.settings import (
     seed_setting,
     setting,
 )
+from karat.stats.raters import RATERS, THESE
 from karat.stats.significance import CORRECTIONS, SIGNIFICANCE_LEVEL
 
 if TYPE_CHECKING:
@@ -115,6 +116,14 @@ class MetaSettings(Settings):
         "Add a two-sided p-value to every correlation.",
         option="--p-values",
         heading=TESTS,
+    )
+    raters: str = setting(
+        THESE,
+        "With -o page.html: intervals of systems' human scores are for the raters who rated "
+        "(these), or for raters in general (any).",
+        choices=RATERS,
+        option="--raters",
+        heading=ADVANCED,
     )
     system_scores: str = setting(
         "judged",

@@ -65,18 +65,21 @@ def _measure_problem(metric: Metric, rows: Any, scores: Any) -> str:
 
 _SETTING_HINTS = {
     "nrefs": "give the references that the signature is of",
-    "bootstrap": "use as many resamples (--resamples)",
-    "seed": "use that seed (--seed)",
+    "bootstrap": "intervals of scores are not bootstrapped",
+    "seed": "use that seed (compare --seed)",
     "test": "use that test (compare --test)",
-    "trials": "use as many trials (compare --trials; --resamples for the bootstrap test)",
-    "buckets": "resample as many buckets (--buckets)",
+    "trials": "use as many trials (compare --trials)",
+    "correction": "use that correction (compare --correction)",
+    "ci": "add intervals (--intervals)",
+    "unit": "use that unit (--unit)",
+    "buckets": "use as many buckets (--buckets)",
 }
 """Claim of a signature -> what the user can do to make it true."""
 
 
 @dataclass(frozen=True)
 class Claims:
-    """Claims of a signature about a run: nrefs, bootstrap, seed, buckets, test, trials."""
+    """Claims of a signature about a run: its references, intervals and tests."""
 
     values: tuple[tuple[str, str], ...] = ()
 

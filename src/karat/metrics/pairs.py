@@ -33,7 +33,7 @@ class SegmentNames:
     left_out: frozenset[str] = frozenset()
     """Ids of segments of the set that are not scored."""
     grouping: str = "document"
-    """The kind of group of segments: a document, or a question with several answers."""
+    """Kind of the groups of segments: `document`, or `question` with several answers."""
 
     @cached_property
     def _all(self) -> frozenset[str]:

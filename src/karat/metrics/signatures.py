@@ -22,6 +22,7 @@ from karat.errors import MetricError, quoted
 from karat.metrics.base import Claims, Metric, check_plugin, check_version, is_count
 from karat.metrics.names import METRICS, parse_name
 from karat.registry import origin
+from karat.score_settings import CORRECTIONS, JACKKNIFE, PAIRED_TESTS
 from karat.settings import nearest, split_unquoted, to_text
 from karat.text.tokens import tokenizer_origin
 
@@ -198,15 +199,18 @@ def _check_version(text: str, version: str | None) -> None:
 
 
 def _claims(text: str, fields: Mapping[str, str]) -> Claims:
-    """Return the claims about references, resamples, seed and trials, by Karat's names."""
+    """Return the claims about references, tests, trials and seed, by Karat's names."""
     for field in _TEST_SETS:
         if field in fields:
             raise MetricError(
                 f"{text}: {field}:{fields[field]}: Karat has none of sacreBLEU's test sets; give "
                 f"the references as files, and leave {field} out"
             )
-    names = {"nrefs": "nrefs", "ar": "trials", "bs": "bootstrap", "seed": "seed"}
-    claims = {"test": "randomization"} if "ar" in fields else {}
+    names = {"nrefs": "nrefs", "bs": "trials", "ar": "trials", "seed": "seed"}
+    claims = {}
+    for field, test in _TEST_OF.items():
+        if field in fields:
+            claims["test"] = test
     for field, name in names.items():
         value = fields.get(field)
         if value is None:
@@ -217,6 +221,8 @@ def _claims(text: str, fields: Mapping[str, str]) -> Claims:
     return Claims(tuple(claims.items()))
 
 
+_TEST_OF = {"bs": "sacrebleu-bootstrap", "ar": "sacrebleu-ar"}
+"""Field of sacreBLEU with the number of trials -> the test."""
 _TITLES = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER"}
 
 
@@ -227,11 +233,11 @@ def sacrebleu_signature(
     values = _values(metric) if metric.name in _TITLES else None
     if values is None or "buckets" in resampling:
         return None
-    randomized = resampling.get("test") == "randomization"
+    test = resampling.get("test")
+    trials = {f: resampling.get("trials") for f, name in _TEST_OF.items() if name == test}
     shared = {
         "nrefs": "var" if references is None else references,
-        "bs": resampling.get("bootstrap"),
-        "ar": resampling.get("trials") if randomized else None,
+        **trials,
         "seed": resampling.get("seed"),
     }
     fields = {**shared, **values, "version": f"karat-{__version__}"}
@@ -260,10 +266,11 @@ def _values(metric: Any) -> dict[str, str] | None:
     return case | {"eff": to_text(bool(metric.eff)), "tok": tok, "smooth": smooth}
 
 
-FIELDS = ("nrefs", "karat", "plugin", "test", "trials", "bootstrap", "seed", "buckets")
+_CHOICES = {"test": PAIRED_TESTS, "correction": tuple(CORRECTIONS), "ci": (JACKKNIFE,)}
+_COUNTS = ("nrefs", "trials", "bootstrap", "seed", "buckets")
+FIELDS = ("karat", "plugin", "unit", *_CHOICES, *_COUNTS)
 """Fields after the settings in Karat's signatures."""
 
-_TESTS = ("bootstrap", "randomization")
 _UNCOUNTED = (("nrefs", "var"), ("nrefs", "unknown"))
 
 
@@ -301,13 +308,13 @@ def _parse_karat(text: str, head: str, fields: list[str]) -> Metric:
             raise MetricError(f"{text}: no field {quoted(name)} in signatures{hint}")
         if name in claims:
             raise MetricError(f"{text}: {name} is given twice")
-        if name == "test":
-            good, expected = value in _TESTS, " or ".join(_TESTS)
-        else:
-            free = name in ("karat", "plugin") or (name, value) in _UNCOUNTED
-            good, expected = free or is_count(value), "a whole number"
-        if not good:
-            raise MetricError(f"{text}: {name}={value}: expected {expected}")
+        expected = ""
+        if name in _CHOICES and value not in _CHOICES[name]:
+            expected = f"expected {' or '.join(_CHOICES[name])}"
+        elif name in _COUNTS and not is_count(value) and (name, value) not in _UNCOUNTED:
+            expected = "expected a whole number"
+        if expected:
+            raise MetricError(f"{text}: {name}={value}: {expected}")
         claims[name] = value
     check_version(text, claims.pop("karat", __version__))
     check_plugin(text, claims.pop("plugin", ""), origin(type(metric)))

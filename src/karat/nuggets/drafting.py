@@ -265,12 +265,9 @@ class DraftedNuggets(Result):
             if Path(path).suffix == ".jsonl"
             else list(key_lines(self.key))
         )
-        draft_lines = [
-            format_json_line(about),
-            *(format_json_line(row._asdict()) for row in self.rows),
-        ]
+        quotes = (format_json_line(row._asdict()) for row in self.rows)
         write_atomically(path, lines)
-        write_atomically(f"{path}{BESIDE}", draft_lines)
+        write_atomically(f"{path}{BESIDE}", [format_json_line(about), *quotes])
 
 
 def check_key_name(path: str | PathLike[str]) -> None:
@@ -335,13 +332,9 @@ class DraftTask:
                 fields = importance, fact.text, fact.document + 1, fact.quote
                 rows.append(DraftRow(id, str(number), *fields))
             refused += [RefusedRow(id, *rejection) for rejection in facts.refused]
+        texts = {q.id: q.text for q in self.questions if q.id in interview.answers}
         return DraftedNuggets(
-            *(self.source, judge or setup.judge, tuple(rows)),
-            {
-                question.id: question.text
-                for question in self.questions
-                if question.id in interview.answers
-            },
+            *(self.source, judge or setup.judge, tuple(rows), texts),
             *(tuple(refused), missing, interview.usage),
             settings={**self.settings, "prompt": task.prompt.label, **setup.settings},
             signature=signature(self.name, self.settings, task, setup),

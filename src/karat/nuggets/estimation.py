@@ -58,7 +58,7 @@ from karat.nuggets.scores.pourpre import Pourpre
 from karat.nuggets.scores.words import IdfSource
 from karat.nuggets.sets.judgements import HALF, UNNAMED, Judgements
 from karat.nuggets.sets.keys_and_runs import Response, make_key
-from karat.nuggets.sets.nugget_set import NuggetSet
+from karat.nuggets.sets.nugget_set import NuggetSet, first_names
 from karat.progress import Progress, silent
 from karat.settings import SEED
 from karat.stats.distributions import student_quantile
@@ -187,23 +187,19 @@ def question_judges(
     model_names = {name or UNNAMED: name for name in scores.nuggets.judgements.labels_by_model}
     names = [str(judge) for judge in judges] or [*model_names] or [WORDS]
     check_names(names)
-    judge_values = [_judge_values(scores, name, model_names, progress) for name in names]
+    judge_values = []
+    for name in names:
+        if name in model_names:
+            judge_values.append(_model_values(scores, name, model_names[name], progress))
+        elif name == WORDS:
+            judge_values.append(_word_values(scores))
+        elif name.partition(":")[0].strip() in classifiers:
+            judge_values.append(_classifier_values(scores, name, progress))
+        else:
+            reason = f"{scores.nuggets.name} has no judge {quoted(name)}"
+            expected = ", ".join([*model_names, WORDS, *classifiers])
+            raise InputError(f"{reason}: expected one of {expected}")
     return [fill_missing(scores.nuggets.name, judge, scores.answered) for judge in judge_values]
-
-
-def _judge_values(
-    scores: QuestionScores, name: str, model_names: dict[str, str], progress: Progress
-) -> JudgeValues:
-    if name in model_names:
-        return _model_values(scores, name, model_names[name], progress)
-    if name == WORDS:
-        return _word_values(scores)
-    if name.partition(":")[0].strip() in classifiers:
-        return _classifier_values(scores, name, progress)
-    expected = ", ".join([*model_names, WORDS, *classifiers])
-    raise InputError(
-        f"{scores.nuggets.name} has no judge {quoted(name)}: expected one of {expected}"
-    )
 
 
 def _model_values(scores: QuestionScores, label: str, name: str, progress: Progress) -> JudgeValues:
@@ -232,11 +228,9 @@ def _word_values(scores: QuestionScores) -> JudgeValues:
 
 def _classifier_values(scores: QuestionScores, name: str, progress: Progress) -> JudgeValues:
     """Return the expected scores of guesses made without the judgements of the set."""
-    classifier = parse_classifier(name)
-    unjudged_set = replace(scores.nuggets, judgements=Judgements(()))
-    predictions = predict_support(
-        unjudged_set, progress, classifier=classifier, strict=scores.official.strict
-    )
+    classifier, strict = parse_classifier(name), scores.official.strict
+    unjudged = replace(scores.nuggets, judgements=Judgements(()))
+    predictions = predict_support(unjudged, progress, classifier=classifier, strict=strict)
     cells = np.asarray(predictions.probabilities, np.float64)
     if scores.dimension == "f":
         values = pool_stats(predictions.pool, cells, scores.official).f(scores.official.beta)
@@ -286,9 +280,8 @@ def nuggeteer_intervals(
     """
     if scores.dimension not in _INTERVALS:
         return None
-    is_better = has_enough_judged_peers(
-        scores.answered, scores.judged, judged_elsewhere(scores.nuggets)
-    )
+    elsewhere = judged_elsewhere(scores.nuggets)
+    is_better = has_enough_judged_peers(scores.answered, scores.judged, elsewhere)
     if not is_better.any():
         return None
     scoring = score_nuggets(scores.nuggets, scores.official, general=general, progress=progress)
@@ -510,5 +503,4 @@ def _about_methods(methods: Mapping[str, str]) -> Iterator[str]:
 def _count_runs(tags: Sequence[str], total: int) -> str:
     if len(tags) == total:
         return f"all {total:,} runs" if total > 1 else tags[0]
-    names = ", ".join(tags[:5]) + (", …" if len(tags) > 5 else "")
-    return f"{len(tags):,} of {total:,} runs ({names})"
+    return f"{len(tags):,} of {total:,} runs ({first_names(tags, 5)})"

@@ -9,14 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from math import isnan, nan
 from typing import NamedTuple
 
 from karat.arrays import np
 from karat.nuggets.formats.loading import DEMO, KNOWN, load_nuggets
-from karat.nuggets.prediction.agreement import ScoreAgreement, average_f
-from karat.nuggets.prediction.evaluation import GuessedRun, paper_runs
-from karat.nuggets.results.evaluation import NuggetEvaluation, evaluate_nuggets, runs_outside
+from karat.nuggets.results.agreement import ScoreAgreement, average_f
+from karat.nuggets.results.evaluation import (
+    GuessedRun,
+    NuggetEvaluation,
+    evaluate_nuggets,
+    paper_runs,
+    runs_outside,
+)
 from karat.nuggets.scores.official import Official
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.reproduction.papers import ReproductionRequest
@@ -47,11 +53,6 @@ class PublishedNumber(NamedTuple):
     value: float
     low: float
     high: float
-
-    @property
-    def range_text(self) -> str:
-        """The range in words."""
-        return f"{self.low:.3f} to {self.high:.3f} in the paper"
 
 
 TABLE_2: Mapping[tuple[str, str, str], PublishedNumber] = {
@@ -187,10 +188,8 @@ def _numbers(tables: NuggeteerTables) -> Iterator[ReproducedNumber]:
             measure = name.removesuffix(" of Pourpre")
             yield _number("Table 3", item, measure, TABLE_3[name], value, tables.name)
     for name, value in tables.likelihoods.items():
-        measure = "log10 P"
-        yield ReproducedNumber(
-            "Table 4", f"model {name}", measure, TABLE_4[name], value, tables.name
-        )
+        item = f"model {name}"
+        yield ReproducedNumber("Table 4", item, "log10 P", TABLE_4[name], value, tables.name)
     for row in tables.evaluation.judgements:
         if row.method in TABLE_5:
             item, published = TABLE_5[row.method]
@@ -211,8 +210,8 @@ def _numbers(tables: NuggeteerTables) -> Iterator[ReproducedNumber]:
 def _number(
     section: str, item: str, measure: str, paper: PublishedNumber, value: float, data: str
 ) -> ReproducedNumber:
-    row = ReproducedNumber(section, item, measure, paper.value, value, data)
-    return row._replace(detail=paper.range_text)
+    detail = f"{paper.low:.3f} to {paper.high:.3f} in the paper"
+    return ReproducedNumber(section, item, measure, paper.value, value, data, detail=detail)
 
 
 # -------------------------------------------------------------------------------- conclusions
@@ -261,12 +260,8 @@ def _against_pourpre(tables: NuggeteerTables, tau: float) -> Conclusion:
 
 def _models(likelihoods: Mapping[str, float], data: str) -> Iterator[Conclusion]:
     evidence = ", ".join(f"{name} {likelihoods[name]:,.0f}" for name in TABLE_4)
-    order = (
-        likelihoods["coin"]
-        < likelihoods["global"]
-        < likelihoods["question"]
-        < likelihoods["nugget"]
-    )
+    by_granularity = [likelihoods[name] for name in ("coin", "global", "question", "nugget")]
+    order = all(coarse < fine for coarse, fine in pairwise(by_granularity))
     claim = "Thresholds by nugget are likelier than by question, those than one threshold."
     yield Conclusion("Table 4", claim, to_verdict(order), evidence, data)
     claim = "Error rates by nugget are too many parameters: the model with them is less likely."

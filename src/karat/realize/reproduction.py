@@ -32,7 +32,6 @@ from karat.reproduction.results import (
     Reproduction,
     to_verdict,
 )
-from karat.settings import SEED
 from karat.stats.significance import BETTER, WORSE
 from karat.text.trees import Tree
 
@@ -83,7 +82,7 @@ def reproduce_fergus(request: ReproductionRequest) -> Reproduction:
             *_example_numbers(figure_2),
             *_numbers([output.scores() for output in outputs], data),
         ),
-        conclusions=(is_better(supertags, baseline, data, request.seed), example),
+        conclusions=(is_better(supertags, baseline, data), example),
         differs=tuple(_differences(train, test, data)),
         settings={**request.settings, "trained": len(train), "tested": len(test)},
         signatures={ACCURACY_NAMES[key]: metric(METRICS[key]).signature() for key in ACCURACIES},
@@ -131,18 +130,15 @@ def _numbers(scores: list[RealizerScores], data: str) -> Iterator[ReproducedNumb
             yield ReproducedNumber("Table 1", item, "accuracy", *values, data)
 
 
-def is_better(
-    supertags: RealizerOutput, baseline: RealizerOutput, data: str, seed: int = SEED
-) -> Conclusion:
-    """Judge by paired bootstrap whether the supertag model beats the baseline.
+def is_better(supertags: RealizerOutput, baseline: RealizerOutput, data: str) -> Conclusion:
+    """Judge by paired tests whether the supertag model beats the baseline.
 
     It holds if all four differences are significant, and fails if one is in the baseline's favor.
     """
     texts = {"baseline": baseline.sentences, "supertags": supertags.sentences}
     metrics = [METRICS[key] for key in ACCURACIES]
-    comparison = compare(
-        texts, supertags.trees.references(), metrics, baseline="baseline", seed=seed, threads=1
-    )
+    references = supertags.trees.references()
+    comparison = compare(texts, references, metrics, baseline="baseline", threads=1)
     rows = [row for row in comparison.rows if row.system == "supertags"]
     verdicts = {row.verdict for row in rows}
     verdict = FAILS if WORSE in verdicts else HOLDS if verdicts == {BETTER} else UNDECIDED

@@ -145,10 +145,23 @@ class ScaledIntervals(IntervalFamily):
 
 
 @dataclass(frozen=True, eq=False)
+class StudentIntervals(IntervalFamily):
+    """Student's intervals, with any degrees of freedom."""
+
+    freedom: float
+
+    def _distance(self, alpha: float, side: int) -> float:
+        return student_quantile(alpha / 2, self.freedom) * self.error
+
+    def _tail(self, distance: float, side: int) -> float:
+        return student_tail(distance / self.error, self.freedom)
+
+
+@dataclass(frozen=True, eq=False)
 class SkewedIntervals(IntervalFamily):
     """Student's intervals corrected for skewness."""
 
-    freedom: int
+    freedom: float
     c: float
     d: float
 
@@ -174,9 +187,12 @@ class SkewedIntervals(IntervalFamily):
 
 
 def skewed_intervals(
-    expansion: Expansion, finite: bool = True, more: float = 0.0
+    expansion: Expansion, finite: bool = True, more: float = 0.0, freedom: float | None = None
 ) -> IntervalFamily:
-    """Return Student's intervals corrected for skewness; `more` is an additional variance."""
+    """Return Student's intervals corrected for skewness; `more` is an additional variance.
+
+    `freedom` has the degrees of freedom of the sum; by default those of the sample.
+    """
     sampling_error = expansion.error(finite)
     error = sqrt(sampling_error * sampling_error + more)
     if not error > 0:
@@ -186,7 +202,7 @@ def skewed_intervals(
     skewness = expansion.skewness * share * share * share
     b = skewness / sqrt(len(expansion.plain) * max(1 - fraction, 1e-12))
     c, d = b * (2 - fraction) / 2, b * (1 - 2 * fraction) / 6
-    return SkewedIntervals(expansion.mean, error, expansion.freedom, c, d)
+    return SkewedIntervals(expansion.mean, error, freedom or expansion.freedom, c, d)
 
 
 # ----------------------------------------------------------------------------------- bounded
@@ -203,7 +219,7 @@ class BoundedIntervals(IntervalFamily):
     masses: Floats  # weights of the values, with mean 1
     ends: tuple[float, float]  # the lowest and the highest possible value
     shrink: float  # factor of distances that accounts for a finite population
-    freedom: int
+    freedom: float  # degrees of freedom of `more`
     more: float
 
     @cached_property
@@ -249,10 +265,12 @@ def bounded_intervals(
     expansion: Expansion,
     finite: bool,
     more: float = 0.0,
+    freedom: float | None = None,
 ) -> BoundedIntervals:
     """Return the intervals that allow for unseen values up to the ends of the scale.
 
-    `values` and `weights` are those of labelled units, `more` is an additional variance.
+    `values` and `weights` are those of labelled units. `more` is an additional variance, and
+    `freedom` has its degrees of freedom; by default those of the sample.
     """
     sampling_error = expansion.error(finite)
     return BoundedIntervals(
@@ -262,7 +280,7 @@ def bounded_intervals(
         masses=weights / (float(weights.sum()) / len(weights)),
         ends=ends,
         shrink=sqrt(1 - expansion.fraction) if finite else 1.0,
-        freedom=max(expansion.freedom, 1),
+        freedom=freedom or max(expansion.freedom, 1),
         more=more,
     )
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from math import copysign, inf, ldexp, sqrt
+from math import copysign, inf, isnan, ldexp, sqrt
 from typing import Any, overload
 
 from karat.arithmetic import SLACK, exact_sum, exact_sums, power
@@ -50,7 +50,7 @@ class UnitEstimate:
         """Return the paired difference from an estimate on the same units."""
         size = abs(self.value) + abs(other.value)
         return UnitEstimate(
-            _without_rounding(self.value - other.value, SLACK * size),
+            float(_without_rounding(self.value - other.value, SLACK * size)),
             _without_rounding(self.influence - other.influence, SLACK * size * self.units),
             min(self.units, other.units),
         )
@@ -91,7 +91,7 @@ class UnitEstimate:
         return copysign(min(abs(t), abs(unskewed)), t)
 
     def p(self, null: float = 0.0) -> float:
-        """Return the two-sided p-value of a null value; NaN with fewer than two units.
+        """Return the two-sided p-value of a null value; NaN if undefined, as with a single unit.
 
         Units that all differ by the same amount give 2^(1 - n), the p-value of a sign test.
         """
@@ -99,7 +99,9 @@ class UnitEstimate:
             return float("nan")
         statistic = abs(self.statistic(null))
         if statistic == inf:
-            return ldexp(2.0, -self.units)
+            return ldexp(1.0, 1 - self.units)
+        if isnan(statistic):
+            return statistic
         return min(1.0, 2 * student_tail(statistic, self.units - 1))
 
     def critical(self, level: float = SIGNIFICANCE_LEVEL) -> float:
@@ -116,7 +118,7 @@ class UnitEstimate:
             return float("nan"), float("nan")
         limit = self.critical() if critical is None else critical
         if self.error == 0:
-            if ldexp(2.0, -self.units) < 2 * student_tail(limit, self.units - 1):
+            if ldexp(1.0, 1 - self.units) < 2 * student_tail(limit, self.units - 1):
                 return self.value, self.value
             return min(self.value, 0.0), max(self.value, 0.0)
         below = max(limit, self._invert(limit)) * self.error

@@ -153,27 +153,6 @@ def _tail_size(resamples: int, level: float) -> int:
     return int(resamples * (1 - level) / 2 + 1e-9)
 
 
-def simultaneous_intervals(draws: Floats, level: float = 0.95) -> list[tuple[float, float]]:
-    """Return an interval for each row of `draws`: measures x resamples from the same draws.
-
-    Every interval is cut at the same rank k: [x_(k), x_(N-1-k)] of the sorted values of its row.
-    k is the largest for which at least `level` of the resamples lie within all intervals (Besag,
-    Green, Higdon and Mengersen 1995, section 6.3). Measures that move together are hardly
-    corrected; for one measure this is the percentile interval.
-    """
-    ordered, total = np.sort(draws, axis=1), draws.shape[1]
-    depths = np.full(total, _tail_size(total, level))
-    for sorted_values, values in zip(ordered, draws, strict=True):
-        n_below = np.searchsorted(sorted_values, values, side="right") - 1
-        n_above = total - 1 - np.searchsorted(sorted_values, values, side="left")
-        depths = np.minimum(depths, np.minimum(n_below, n_above))
-    cut = int(np.sort(depths)[int(total * (1 - level) + 1e-9)])
-    return [
-        (float(sorted_values[cut]), float(sorted_values[total - 1 - cut]))
-        for sorted_values in ordered
-    ]
-
-
 class Percentiles(NamedTuple):
     """A percentile interval, and the number of resamples whose value is undefined."""
 

@@ -1,10 +1,11 @@
 """Simultaneous inference: many estimates from the same units.
 
-Under the null, the statistics of a family of differences are multivariate t, with the correlations
-of the influences of the units. The largest of them gives one critical value for all (single-step
-max-t; Hothorn, Bretz and Westfall 2008), so adjusted p-values and simultaneous intervals agree.
-Differences that move together, such as those of two metrics on the same segments, are hardly
-corrected. The correction is never weaker than none and never stronger than Bonferroni's.
+Under the null, the statistics of a family of differences are t, with the correlations of the
+influences of the units; the errors of their standard errors are correlated, too. The largest of
+them gives one critical value for all (single-step max-t; Hothorn, Bretz and Westfall 2008), so
+adjusted p-values and simultaneous intervals agree. Differences that move together, such as those of
+two metrics on the same segments, are hardly corrected. The correction is never weaker than none and
+never stronger than Bonferroni's.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ SIMULTANEOUS, NONE = CORRECTIONS
 _DRAWS = 10_000
 _SEED = 12345
 _MAX_DRAWN = 200  # with more estimates, draws take too long, and Bonferroni's correction is used
+_MANY_UNITS = 300  # with more, standard errors are treated as known
 _SMALLEST = 1e-12  # relative variance below which a column depends on earlier ones
 
 
@@ -42,7 +44,7 @@ class JointEstimates:
         """Return the tests of the differences of some pairs of estimates."""
         differences = [self.difference(pair) for pair in pairs]
         n_tests = sum(difference.error > 0 for difference in differences)
-        if correction == NONE or n_tests < 2 or len(self.estimates) > _MAX_DRAWN:
+        if correction == NONE or n_tests < 2 or max(len(pairs), len(self.estimates)) > _MAX_DRAWN:
             largest = None
         else:
             largest = self._largest_statistics(pairs, differences)
@@ -63,14 +65,16 @@ class JointEstimates:
         self, pairs: Sequence[tuple[int, int]], differences: Sequence[UnitEstimate]
     ) -> Floats:
         """Return the largest |t| of each draw, in ascending order."""
+        at = [k for k, difference in enumerate(differences) if difference.error > 0]
+        freedom = min(differences[k].units for k in at) - 1
+        chi = _chi([differences[k] for k in at], freedom)
         largest = np.zeros(_DRAWS)
-        for (first, second), difference in zip(pairs, differences, strict=True):
-            if difference.error > 0:
-                spread = difference.error * sqrt(difference.units * (difference.units - 1))
-                gaps = self._draws[:, first] - self._draws[:, second]
-                np.maximum(largest, np.abs(gaps) / spread, out=largest)
-        freedom = min(difference.units for difference in differences if difference.error > 0) - 1
-        return np.sort(largest / _chi(freedom))
+        for k, scale in zip(at, chi, strict=True):
+            (first, second), difference = pairs[k], differences[k]
+            spread = difference.error * sqrt(difference.units * (difference.units - 1))
+            gaps = np.abs(self._draws[:, first] - self._draws[:, second])
+            np.maximum(largest, gaps / (spread * scale), out=largest)
+        return np.sort(largest)
 
 
 class TestFamily:
@@ -138,9 +142,22 @@ def _normal(count: int, stream: int) -> Floats:
     return values
 
 
-@lru_cache(maxsize=64)
-def _chi(freedom: int) -> Floats:
-    """Draw sqrt(chi^2 / freedom) by the cube of Wilson and Hilferty (1931)."""
+def _chi(differences: Sequence[UnitEstimate], freedom: int) -> Sequence[Floats | float]:
+    """Draw sqrt(chi^2 / freedom) for each difference: the relative errors of its standard error.
+
+    Squared errors of differences with the correlation r have the correlation r^2. Each draw is the
+    cube of Wilson and Hilferty (1931). With many degrees of freedom the errors are negligible.
+    """
+    if freedom > _MANY_UNITS:
+        return [1.0] * len(differences)
+    influences = np.array([difference.influence for difference in differences])
+    influences = influences / np.abs(influences).max(axis=1, keepdims=True)
+    covariance = product(influences, np.ascontiguousarray(influences.T))
+    sizes = np.sqrt(np.diag(covariance))
+    correlation = covariance / sizes / sizes[:, None]
+    factor = _cholesky(correlation * correlation)
+    normal = _normal(_DRAWS * len(differences), 1).reshape(_DRAWS, -1)
+    errors = product(normal, np.ascontiguousarray(factor.T))
     small = 2 / (9 * freedom)
-    cube_root = np.maximum(1 - small + _normal(_DRAWS, 1) * sqrt(small), 0.05)
-    return np.asarray(np.sqrt(cube_root * cube_root * cube_root))
+    cube_roots = np.maximum(1 - small + errors * sqrt(small), 0.05)
+    return list(np.sqrt(cube_roots * cube_roots * cube_roots).T)

@@ -22,7 +22,7 @@ class Units:
     """The unit of each segment."""
 
     name: str
-    """The kind of unit: `document`, `question`, or the name of a column."""
+    """Kind of the units: `document`, `question`, or the name of a column."""
     labels: Sequence[str]
     codes: NDArray[np.int32]
     """For each segment, the index of its unit in `labels`."""

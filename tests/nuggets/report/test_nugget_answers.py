@@ -16,9 +16,9 @@ from nuggets.nugget_world import world
 import karat as kt
 from karat.nuggets.prediction.intervals import Margin, difference_interval, paired_significance
 from karat.nuggets.report import scores
+from karat.nuggets.report.contents import contents_answer
 from karat.nuggets.report.evaluation import (
     agreement_answer,
-    contents_answer,
     evaluation_answer,
     evaluation_basis,
     tuning_answer,

@@ -17,10 +17,10 @@ import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
+from karat.nuggets.report.contents import contents_answer
 from karat.nuggets.report.evaluation import (
     _caption,
     agreement_answer,
-    contents_answer,
     evaluation_answer,
     evaluation_basis,
     tuning_answer,

@@ -113,11 +113,15 @@ def command(
     sources = {name: values.pop(name) for name in SOURCES.entries() if name in values}
     columns = {name: values.pop(name) for name in ("candidate", "id")}
     threads = values.pop("threads")
+    unit = values.pop("units")
     limits = {name: value for name, value in values.items() if value is not None}
     settings: dict[str, Any]
     with Bar() as progress:
         if any(value is not None for value in sources.values()):
             outputs, settings = _source_outputs(inputs, sources)
+            if unit is not None or inputs.unit_labels is not None:
+                advice = f"leave out --unit{'s' * (unit is None)}"
+                raise InputError(f"runs with --key are compared question by question: {advice}")
         else:
             parsed = _gate_metrics(names, baseline)
             metric_files = [name for metric in parsed for name in metric.input_files()]
@@ -125,6 +129,10 @@ def command(
             outputs = _text_outputs(inputs, parsed, columns, progress)
             settings = {name: value for name, value in columns.items() if value is not None}
             settings["threads"] = threads
+            if isinstance(outputs[0], str):  # a table
+                settings["units"] = unit
+            else:
+                settings["units"] = inputs.units(unit, outputs[0])
         settings |= {"baseline": baseline, "progress": progress}
         if update:
             settings["texts"] = texts

@@ -137,15 +137,19 @@ def score_command(
     inputs.check(output, parsed)
     if segments and intervals:
         raise InputError("--segments shows no intervals: leave out --intervals or --segments")
+    if not intervals and (settings["units"] is not None or inputs.unit_labels is not None):
+        raise InputError("--unit and --units change only intervals: add --intervals")
     if signature_only:
         if level == "document":
             parsed = [metric.of_documents() for metric in parsed]
-        show_signatures(parsed, inputs.n_references(), format, output, **settings)
+        show_signatures(parsed, inputs, format, output, **settings)
         return
     settings["segments"] = segments or view.ranks_segments
     settings["level"] = level if level == "document" else "system"
     with Bar() as progress:
-        scoring = score(*inputs.open(parsed, progress), parsed, progress=progress, **settings)
+        systems, references = inputs.open(parsed, progress)
+        settings["units"] = inputs.units(settings["units"], systems)
+        scoring = score(systems, references, parsed, progress=progress, **settings)
     show(view.apply(scoring), format, output)
 
 
@@ -188,13 +192,18 @@ def _score_tables(
 
 
 def show_signatures(
-    metrics: list[Metric], references: int | None, format: str, output: str | None, **settings: Any
+    metrics: list[Metric], inputs: InputFiles, format: str, output: str | None, **settings: Any
 ) -> None:
     """Show the signatures: one per line as text, a table in other formats."""
     from karat.report.documents.scores import note_signature_form, signature_document
-    from karat.scoring import Inference
+    from karat.scoring import make_inputs, plan_inference
 
-    interval = Inference(buckets=settings["buckets"]).fields() if settings["intervals"] else {}
+    references, interval = inputs.n_references(), {}
+    if settings["intervals"]:
+        systems, texts = inputs.open(metrics)
+        units = inputs.units(settings["units"], systems)
+        planned = plan_inference(make_inputs(systems, texts, metrics), units, settings["buckets"])
+        interval = planned.fields()
     form = settings["signature"]
     if settings["segments"]:
         metrics = list(dict.fromkeys(metric.of_segments() for metric in metrics))
@@ -278,9 +287,11 @@ def compare_command(
             inputs.check(output, parsed)
             if slice_file is not None:
                 check_output(output, [slice_file])
-                settings["slices"] = read_labels(slice_file)
-            texts = inputs.open(parsed, progress)
-            comparison = compare(*texts, parsed, progress=progress, **settings)
+            systems, references = inputs.open(parsed, progress)
+            settings["units"] = inputs.units(settings["units"], systems)
+            if slice_file is not None:
+                settings["slices"] = read_labels(slice_file, systems, "slice")
+            comparison = compare(systems, references, parsed, progress=progress, **settings)
     show(comparison.wide() if wide else comparison, format, output)
 
 

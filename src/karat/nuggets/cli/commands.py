@@ -94,7 +94,7 @@ def tune(name: str, inputs: Any, trials: Any, format: str, output: str | None) -
     karat nuggets tune rag24 --classifier paper:normalised=yes,once=yes
     """
     from karat.nuggets.formats.loading import load_nuggets
-    from karat.nuggets.results.evaluation import tune_nuggets
+    from karat.nuggets.results.tuning import tune_nuggets
 
     check_output(output, nuggets_options.input_files(inputs, trials["classifier"]))
     with Bar() as progress:
@@ -160,7 +160,7 @@ def agree(
     karat nuggets agree key.txt mine.txt --run my.run --judgements official.txt
     """
     from karat.nuggets.formats.loading import load_nuggets
-    from karat.nuggets.results.judgement_agreement import agree_nuggets
+    from karat.nuggets.results.agreement import agree_nuggets
 
     check_output(output, (name, *files, *inputs["runs"], *inputs["judgements"]))
     with Bar() as progress:

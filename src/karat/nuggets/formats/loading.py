@@ -80,14 +80,11 @@ def load_nuggets(
         ties: value of a tie between assessors: `half`, `yes` or `no`.
         progress: function that is called with the progress.
     """
-    runs, judgements = _places(runs), _places(judgements)
+    runs, judgements = (
+        [paths] if isinstance(paths, str | os.PathLike) else paths for paths in (runs, judgements)
+    )
     draft = NuggetDraft(set_name(key), Reading(progress, LISTER), skip_unknown, model_judges, ties)
     return read_nuggets(key, runs, judgements, draft, format)
-
-
-def _places(paths: GivenPath | Sequence[GivenPath]) -> Sequence[GivenPath]:
-    """Return paths as a sequence."""
-    return [paths] if isinstance(paths, str | os.PathLike) else paths
 
 
 def open_runs(runs: tuple[str, ...], key: str, guess: bool = True, **given: Any) -> NuggetSet:

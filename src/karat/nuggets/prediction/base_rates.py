@@ -110,14 +110,10 @@ def max_shift(
     """
     if not questions or not information:
         return 0.0
-    common, single = (
-        set_shift.variance + spread.question / questions,
-        spread.dispersion / information,
-    )
     parts = [
-        (common, spread.question_freedom),
+        (set_shift.variance + spread.question / questions, spread.question_freedom),
         (spread.run, spread.run_freedom),
-        (single, np.inf),
+        (spread.dispersion / information, np.inf),
     ]
     t = student_quantile((1 - _LEVEL) / 2, welch_freedom(parts))
     return t * sqrt(sum(variance for variance, _ in parts))

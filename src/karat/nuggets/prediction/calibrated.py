@@ -95,13 +95,10 @@ def _start(X: Floats, prior: Logistic | None) -> Logistic:
     """Return means, standard deviations (infinite for constant columns) and the weights v."""
     scale = X.std(axis=0)
     scale, weights = np.where(scale > 1e-12, scale, np.inf), np.zeros(X.shape[1])
-    centre, prior_columns = X.mean(axis=0), slice(len(prior.weights) if prior else 0)
+    centre = X.mean(axis=0)
     if prior:
-        centre[prior_columns], scale[prior_columns], weights[prior_columns] = (
-            prior.centre,
-            prior.scale,
-            prior.weights,
-        )
+        n = len(prior.weights)
+        centre[:n], scale[:n], weights[:n] = prior.centre, prior.scale, prior.weights
     return Logistic(centre, scale, weights, prior.intercept if prior else 0.0)
 
 

@@ -88,17 +88,14 @@ class _Descriptions:
         """Return tokens x kinds."""
         words, ids = self.vocab.words(0, len(self.vocab)), self.words.ids
         content, capital = self._content_and_capital()
-        weight = content * np.array(idf(words), dtype=np.float64)[ids]
+        weight = content * idf(words)[ids]
         number = np.array([any(map(str.isdigit, word)) for word in words], dtype=np.bool_)[ids]
         informative = weight * self._informativeness()
-        question_words = _STEMS.tokens(
-            [question.text for question in self.pool.questions], self.vocab
-        )
+        texts = [question.text for question in self.pool.questions]
+        question_words = _STEMS.tokens(texts, self.vocab)
         size = np.int64(len(self.vocab) + 1)
-        has = (
-            np.repeat(np.arange(len(question_words.offsets) - 1), question_words.lengths) * size
-            + question_words.ids
-        )
+        row = np.repeat(np.arange(len(texts)), question_words.lengths)
+        has = row * size + question_words.ids
         new = informative * ~np.isin(self.question * size + ids, has)
         kinds = [weight, content, informative, new, number, capital & content]
         return np.ascontiguousarray(np.stack(kinds, axis=1), dtype=np.float64)
@@ -157,17 +154,8 @@ class _Descriptions:
         parts, bounds = cut_sentences(responses)
         sentences, four = _STEMS.tokens(parts, vocab), np.ascontiguousarray(self.weights[:, :4])
         for k, together in enumerate(TOGETHER.values()):
-            arguments = (
-                *sentences,
-                bounds,
-                starts,
-                *self.words,
-                self.questions,
-                four,
-                together,
-                None,
-            )
-            table = self._best(_kernel.nugget_sentences(*arguments), nugget)
+            arguments = *sentences, bounds, starts, *self.words, self.questions, four
+            table = self._best(_kernel.nugget_sentences(*arguments, together, None), nugget)
             rows[:, 19 + 6 * k : 25 + 6 * k] = table
 
     def _best(self, rows: Floats, nugget: Ints, misses: bool = True) -> Floats:
@@ -259,7 +247,7 @@ class UnjudgedEvidence:
         sentences = rule.tokens(parts, vocab)
         texts = [" ".join(nugget.descriptions) for nugget in pool.nuggets]
         nuggets = rule.tokens(texts, vocab)
-        idf = np.array(smoothed_idf(pool.texts, rule)(vocab.words(0, len(vocab))))
+        idf = smoothed_idf(pool.texts, rule)(vocab.words(0, len(vocab)))
         owner = np.repeat(np.arange(len(pool.texts)), np.diff(bounds))
         sentence = np.repeat(np.arange(len(parts)), sentences.lengths)
         both = _pairs(sentence, sentences.ids, owner, len(vocab))

@@ -37,7 +37,6 @@ from karat.nuggets.scores.official import (
 )
 from karat.nuggets.sets.judgements import SUPPORT
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.progress import Progress, silent
 from karat.stats.distributions import student_quantile
 from karat.stats.paired_tests import paired_permutation
 from karat.stats.significance import UNDECIDED, verdict
@@ -127,9 +126,8 @@ class RunErrors(NamedTuple):
         macro = _interval(official.f(beta)[has_weight], self.macro, general)
         micro = score_interval(np.array([official.sums().f(beta)]), self.micro, 1)
         if general:
-            micro = micro.joined(
-                score_interval(jackknife_pseudo_values(official, beta), self.micro)
-            )
+            in_general = score_interval(jackknife_pseudo_values(official, beta), self.micro)
+            micro = micro.joined(in_general)
         return RunIntervals(share, macro, micro)
 
     def narrower(self, from_errors: RunIntervals, from_base_rates: RunIntervals) -> RunIntervals:
@@ -216,6 +214,19 @@ def intervals_of_runs(guessed: Floats, official: Floats) -> list[ScoreInterval |
         errors = score_errors(guessed[is_other], official[is_other])
         interval = score_interval(run_scores, errors, len(run_scores))
         intervals.append(interval.around(float(run_scores.mean())))
+    return intervals
+
+
+def intervals_of_whole_runs(guessed: Floats, official: Floats) -> list[ScoreInterval | None]:
+    """Return the interval of each run's score, such as micro F, from the errors of the others."""
+    intervals: list[ScoreInterval | None] = []
+    for k, score in enumerate(guessed):
+        is_other = (np.arange(len(guessed)) != k) & ~np.isnan(official)
+        if is_other.sum() < 2 or np.isnan(score):
+            intervals.append(None)
+            continue
+        errors = whole_errors(guessed[is_other], official[is_other])
+        intervals.append(score_interval(np.array([score]), errors, 1).around(float(score)))
     return intervals
 
 
@@ -316,10 +327,8 @@ def official_scores(pool: Pool, labels: Floats) -> Floats:
     values = np.nan_to_num(labels)
     best = pool.answers(values).ravel()[pool.answered]
     missing = (np.isnan(labels) & (best == 0)).astype(np.float64)
-    scores: Floats = np.where(
-        pool.question_scores(missing) > 0, np.nan, pool.question_scores(values)
-    )
-    return scores
+    is_missing = pool.question_scores(missing) > 0
+    return np.where(is_missing, np.nan, pool.question_scores(values))
 
 
 LIKE_MEASURED = 0.75
@@ -374,16 +383,6 @@ Margins: TypeAlias = tuple[Margin | None, Margin | None]
 EXACT: Margins = Margin(), Margin()  # margins of two scores that rest on no guesses
 
 
-def margin(ends: ScoreInterval | None, score: float, *, guessed: bool = True) -> Margin | None:
-    """Return how far a score may be off because of wrong guesses.
-
-    Without an interval, the score is exact if nothing was `guessed`, else the margin is None.
-    """
-    if ends is None:
-        return None if guessed else Margin()
-    return Margin(score - ends.low, ends.high - score)
-
-
 class Significance(NamedTuple):
     """A paired permutation test over questions, two-sided, of two mean scores."""
 
@@ -419,10 +418,7 @@ class Significance(NamedTuple):
 
 
 def paired_significance(
-    score: str,
-    pairs: Sequence[tuple[float, float]],
-    margins: Margins = EXACT,
-    progress: Progress = silent,
+    score: str, pairs: Sequence[tuple[float, float]], margins: Margins = EXACT
 ) -> Significance:
     """Test whether the mean of the new scores differs; p is twice the smaller one-sided p.
 
@@ -433,7 +429,7 @@ def paired_significance(
         return Significance(score, len(pairs), old, new, new - old, np.nan, 0)
     before, after = (np.array(side) for side in zip(*pairs, strict=True))
     both = (after, before), (before, after)
-    sides = [paired_permutation(*pair, progress=progress) for pair in both]
+    sides = [paired_permutation(*pair) for pair in both]
     p = min(1.0, 2 * min(side.p for side in sides))
     old, new = float(before.mean()), float(after.mean())
     ends = difference_interval(after - before, margins) or (None, None)

@@ -97,10 +97,8 @@ def nearness(
             _part(texts, *description_span),
             _part(characters, *(len(parts) + t for t in description_span)),
         )
-        sentence_bounds, nugget_bounds = (
-            sentence_bounds - sentence_bounds[0],
-            nugget_bounds - nugget_bounds[0],
-        )
+        sentence_bounds = sentence_bounds - sentence_bounds[0]
+        nugget_bounds = nugget_bounds - nugget_bounds[0]
         relevance = _relevance(sentences[0], sentence_bounds, descriptions[0], nugget_bounds)
         questions.append(
             Nearness(sentences, sentence_bounds, descriptions, nugget_bounds, relevance)
@@ -190,9 +188,8 @@ class Likeness:
         near = nearness(pool, parts, bounds, stems, ENGLISH.tokens(pool.descriptions, vocab))
         words = Ragged(stems.ids, stems.offsets[bounds])
         self._questions = []
-        for (start, end), question_nearness in zip(
-            pairwise(pool.starts.tolist()), near, strict=True
-        ):
+        spans = pairwise(pool.starts.tolist())
+        for (start, end), question_nearness in zip(spans, near, strict=True):
             alike = _kernel.nugget_likeness(*words, start, end)
             compared = end - start if first is None else min(first, end - start)
             self._questions.append(_Responses(alike.cosines(compared), alike, question_nearness))

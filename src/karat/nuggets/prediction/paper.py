@@ -31,7 +31,7 @@ from typing import Any, ClassVar, NamedTuple
 from karat import _kernel
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError
-from karat.nuggets.prediction.pool import Pool
+from karat.nuggets.prediction.pool import FoldedCells, Pool
 from karat.nuggets.prediction.thresholds import (
     BEST_F,
     NOISY,
@@ -135,30 +135,23 @@ class Paper(WithIdf):
         return WordRecipe(self.stem, self.stop)
 
     def scores(
-        self,
-        pool: Pool,
-        labels: Floats,
-        fold: Ints,
-        source: IdfSource | None = None,
-        progress: Progress = silent,
+        self, cells: FoldedCells, source: IdfSource | None = None, progress: Progress = silent
     ) -> Floats:
         """Return the scores of all cells; judged responses are used for other folds only."""
-        weigh = self._weigh(pool, source)
-        if self.taught(labels):
-            return next(trained_scores(pool, self, labels, fold, [-1], weigh, progress))
-        return ngram_scores(pool, self, weigh, progress)
+        weigh = self._weigh(cells.pool, source)
+        if self.taught(cells.labels):
+            return next(trained_scores(cells, self, [-1], weigh, progress))
+        return ngram_scores(cells.pool, self, weigh, progress)
 
     def each_fold(
-        self, pool: Pool, labels: Floats, fold: Ints, source: IdfSource | None = None
+        self, cells: FoldedCells, source: IdfSource | None = None
     ) -> Iterator[tuple[int, Floats]]:
         """Yield each fold, and the scores of all cells computed without its judgements."""
-        kinds, weigh = np.unique(fold).tolist(), self._weigh(pool, source)
-        if self.taught(labels):
-            yield from zip(
-                kinds, trained_scores(pool, self, labels, fold, kinds, weigh), strict=True
-            )
+        kinds, weigh = np.unique(cells.fold).tolist(), self._weigh(cells.pool, source)
+        if self.taught(cells.labels):
+            yield from zip(kinds, trained_scores(cells, self, kinds, weigh), strict=True)
             return
-        scores = ngram_scores(pool, self, weigh)
+        scores = ngram_scores(cells.pool, self, weigh)
         yield from ((k, scores) for k in kinds)
 
     def taught(self, labels: Floats) -> bool:
@@ -184,18 +177,14 @@ class Paper(WithIdf):
         return fit_thresholds(pool, scores, labels, model)
 
     def leave_out(
-        self,
-        pool: Pool,
-        labels: Floats,
-        fold: Ints,
-        source: IdfSource | None = None,
-        progress: Progress = silent,
+        self, cells: FoldedCells, source: IdfSource | None = None, progress: Progress = silent
     ) -> tuple[Floats, Flags]:
         """Return P(yes | score) and the decision of every cell, both learned without its fold."""
+        pool, labels = cells.pool, cells.labels
         chances, carried = np.zeros(len(labels)), np.zeros(len(labels), dtype=np.bool_)
-        size = len(np.unique(fold))
-        for done, (k, scores) in enumerate(self.each_fold(pool, labels, fold, source), 1):
-            in_fold = fold == k
+        size = len(np.unique(cells.fold))
+        for done, (k, scores) in enumerate(self.each_fold(cells, source), 1):
+            in_fold = cells.fold == k
             fitted = self.fit(pool, scores, np.where(in_fold, np.nan, labels))
             chances[in_fold] = fitted.chances(pool, scores)[in_fold]
             carried[in_fold] = fitted.carried(pool, scores)[in_fold]
@@ -206,21 +195,19 @@ class Paper(WithIdf):
         self, pool: Pool, labels: Floats, fold: Ints, progress: Progress = silent
     ) -> PaperPredictions:
         """Decide on all cells, each without the judgements of its fold."""
-        judged = ~np.isnan(labels)
-        if not judged.any() and self.threshold is None:
-            return self._guess_unjudged(pool, labels, fold, progress)
-        scores = self.scores(pool, labels, fold, progress=progress)
+        cells = FoldedCells(pool, labels, fold)
+        if not cells.is_judged.any() and self.threshold is None:
+            return self._guess_unjudged(cells, progress)
+        scores = self.scores(cells, progress=progress)
         models = compare_models(pool, scores, labels) if self.threshold is None else []
         thresholds = self.fit(pool, scores, labels, models)
-        if len(np.unique(fold[judged])) > 1:
-            predictions = self.leave_out(pool, labels, fold, progress=progress)
+        if len(np.unique(fold[cells.is_judged])) > 1:
+            predictions = self.leave_out(cells, progress=progress)
         else:
             predictions = thresholds.chances(pool, scores), thresholds.carried(pool, scores)
         return PaperPredictions(*predictions, thresholds, tuple(models))
 
-    def _guess_unjudged(
-        self, pool: Pool, labels: Floats, fold: Ints, progress: Progress
-    ) -> PaperPredictions:
+    def _guess_unjudged(self, cells: FoldedCells, progress: Progress) -> PaperPredictions:
         """Decide by the built-in threshold of normalised scores."""
         if self.threshold_model != AUTO:
             raise InputError(
@@ -229,8 +216,8 @@ class Paper(WithIdf):
                 "(--judgements), or a threshold (threshold=NUMBER), or leave out threshold_model "
                 "for the built-in threshold"
             )
-        scores = replace(self, normalised=True).scores(pool, labels, fold, progress=progress)
-        built_in = built_in_threshold(self.n)
+        scores = replace(self, normalised=True).scores(cells, progress=progress)
+        built_in, pool = built_in_threshold(self.n), cells.pool
         predictions = built_in.chances(pool, scores), built_in.carried(pool, scores)
         return PaperPredictions(*predictions, built_in, ())
 
@@ -264,10 +251,8 @@ def ngram_scores(
 
 
 def trained_scores(
-    pool: Pool,
+    cells: FoldedCells,
     paper: Paper,
-    labels: Floats,
-    fold: Ints,
     without: Sequence[int],
     idf: StemIdf | None = None,
     progress: Progress = silent,
@@ -276,13 +261,13 @@ def trained_scores(
 
     They determine the informativeness of n-grams, or describe the nugget, or both. A response is
     never compared with responses of its own fold, nor of the fold that is left out for all: each of
-    `without` in turn (-1: none). `labels` and `fold` have a value for each cell; all cells of a
-    response are in one fold.
+    `without` in turn (-1: none). All cells of a response are in one fold.
     """
+    pool, labels = cells.pool, cells.labels
     vocab = Vocab()
     texts, words = (paper.words.tokens(batch, vocab) for batch in (pool.descriptions, pool.texts))
     weights = _weights(pool, paper, idf, vocab)
-    kinds, numbers = np.unique(fold, return_inverse=True)
+    kinds, numbers = np.unique(cells.fold, return_inverse=True)
     whose = np.zeros(len(pool.texts), dtype=np.int64)
     whose[pool.cell_response] = numbers.ravel()
     arguments = *words, pool.starts, *texts, pool.description_starts, pool.nugget_starts
@@ -302,4 +287,4 @@ def _weights(pool: Pool, paper: Paper, idf: StemIdf | None, vocab: Vocab) -> Flo
     if paper.weight != "idf":
         return np.zeros(0)
     idf = idf or smoothed_idf(pool.texts, paper.words)
-    return np.array(idf(vocab.words(0, len(vocab))), dtype=np.float64)
+    return idf(vocab.words(0, len(vocab)))

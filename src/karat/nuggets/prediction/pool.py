@@ -81,9 +81,8 @@ class Pool:
         order = np.lexsort((hashes, self.question))  # stable: equals stay in their order
         is_same = (np.diff(hashes[order]) == 0) & (np.diff(self.question[order]) == 0)
         first = np.arange(len(order))
-        for a, b in pairwise(
-            np.flatnonzero(np.append(np.insert(~is_same, 0, True), True)).tolist()
-        ):
+        bounds = np.flatnonzero(np.concatenate([[True], ~is_same, [True]]))
+        for a, b in pairwise(bounds.tolist()):
             if b - a > 1:
                 first_rows: dict[str, int] = {}  # hashes may be equal by chance
                 rows = order[a:b].tolist()
@@ -136,9 +135,8 @@ class Pool:
         offsets = self.cell_starts[:-1] - self.starts[:-1] * nugget_counts
         row_nugget_counts = nugget_counts[self.question[rows]]
         first_cells = offsets[self.question[rows]] + rows * row_nugget_counts
-        return np.arange(row_nugget_counts.sum()) + np.repeat(
-            first_cells - starts_of(row_nugget_counts)[:-1], row_nugget_counts
-        )
+        shifts = first_cells - starts_of(row_nugget_counts)[:-1]
+        return np.arange(row_nugget_counts.sum()) + np.repeat(shifts, row_nugget_counts)
 
     @cached_property
     def answered(self) -> Ints:
@@ -210,8 +208,11 @@ def assign_runs(judgements: Judgements, runs: Mapping[str, Run]) -> Judgements:
     return judgements.with_rows(new for row in judgements.rows for new in assigned(row))
 
 
-def run_labels(pool: Pool, judgements: Judgements) -> Floats:
-    """Return the judgements of cells in their own runs, ignoring identical responses of others."""
+def run_labels(pool: Pool, judgements: Judgements, *, strict: bool = False) -> Floats:
+    """Return the judgements of cells in their own runs, ignoring identical responses of others.
+
+    If `strict`, partial support counts as no support.
+    """
     labels = np.full(int(pool.cell_starts[-1]), np.nan)
     judged = {(run, question) for run, question, _ in judgements.of_run}
     first = 0
@@ -222,19 +223,21 @@ def run_labels(pool: Pool, judgements: Judgements) -> Floats:
             for j, nugget in enumerate(question.nuggets) if values else ():
                 labels[first + j] = values.get(nugget.id, np.nan)
         first += len(question.nuggets)
-    return labels
+    return strict_labels(labels) if strict else labels
 
 
-def corrected_labels(pool: Pool, judgements: Judgements) -> Floats:
+def corrected_labels(pool: Pool, judgements: Judgements, *, strict: bool = False) -> Floats:
     """Return the paper's corrected judgements of all cells.
 
-    A response carries a nugget if an identical response of any run was judged to carry it.
+    A response carries a nugget if an identical response of any run was judged to carry it. If
+    `strict`, partial support counts as no support.
     """
-    labels: list[float] = []
+    values: list[float] = []
     for q, text in zip(pool.question.tolist(), pool.texts, strict=True):
-        values = judgements.about(pool.questions[q].id, normal(text))
-        labels += [values.get(nugget.id, np.nan) for nugget in pool.questions[q].nuggets]
-    return np.array(labels, dtype=np.float64)
+        judged = judgements.about(pool.questions[q].id, normal(text))
+        values += [judged.get(nugget.id, np.nan) for nugget in pool.questions[q].nuggets]
+    labels = np.array(values, dtype=np.float64)
+    return strict_labels(labels) if strict else labels
 
 
 def strict_labels(values: Floats) -> Floats:
@@ -280,9 +283,7 @@ def folds(pool: Pool, by: str) -> Ints:
     fold = pool.cell_question if by == "question" else pool.cell_run
     if by == "institution":
         names = list(dict.fromkeys(pool.institutions))
-        fold = np.array([names.index(institution) for institution in pool.institutions], np.int64)[
-            pool.cell_run
-        ]
+        fold = np.array([names.index(name) for name in pool.institutions], np.int64)[pool.cell_run]
     if len(np.unique(fold)) < 2:
         raise InputError(
             f"there is one {by} with judged responses: while it is left out, nothing is left to "
@@ -353,10 +354,8 @@ class FoldedCells:
         pool, fold = self.pool, self.fold
         words = pool.text_ids[pool.cell_response] * (len(pool.nuggets) + 1) + pool.cell_nugget
         order = np.lexsort((fold, words))
-        known_labels, values = (
-            np.full(len(fold), np.nan),
-            np.nan_to_num(self.labels[order], nan=-np.inf),
-        )
+        known_labels = np.full(len(fold), np.nan)
+        values = np.nan_to_num(self.labels[order], nan=-np.inf)
         new_words = np.diff(words[order], prepend=-1) != 0
         new_fold = new_words | (np.diff(fold[order], prepend=-1) != 0)
         group, member = np.cumsum(new_words) - 1, np.cumsum(new_fold) - 1

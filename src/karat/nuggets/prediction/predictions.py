@@ -129,9 +129,9 @@ class Predictions:
         """Measured weight of a pair known from an identical response, relative to a guess."""
         if self.measured_errors is None:
             return 1.0
-        labels = self.measured_errors.labels
-        labels = strict_labels(labels) if self.strict else labels
-        return replace(self.measured_errors, labels=labels).doubt()
+        errors = self.measured_errors
+        labels = strict_labels(errors.labels) if self.strict else errors.labels
+        return replace(errors, labels=labels).doubt()
 
     @cached_property
     def shift(self) -> SetShift:
@@ -211,24 +211,21 @@ class Predictions:
 
         A nugget that a judgement settles adds no error, whatever other responses are guessed to do.
         """
-        counts = np.zeros(4)
+        counts, adjustment = np.zeros(4), self.adjustment
+        is_adjusted = adjustment.is_adjusted if adjustment else np.zeros(len(self.labels), bool)
         for id, answer in decisions.items():
             if answer.is_judged.size:
                 unjudged = np.isnan(self.pool.answer(self.labels, run.tag, id))
-                adjusted = (
-                    self.pool.answer(self.adjustment.is_adjusted, run.tag, id)
-                    if self.adjustment
-                    else False
-                )
+                adjusted = self.pool.answer(is_adjusted, run.tag, id)
                 in_this_run = replace(answer, is_judged=answer.is_judged & ~unjudged)
                 borrowed = answer.is_judged & in_this_run.open_pairs
                 tables = answer.open_pairs, borrowed, answer.open_pairs & adjusted
                 counts += [*(int(table.sum()) for table in tables), answer.is_judged.size]
         guessed, borrowed, _, _ = (counts / max(counts[3], 1)).tolist()
         errors = self.errors(official)
-        if self.adjustment and self.adjustment.measured_errors:
+        if adjustment and adjustment.measured_errors:
             share = float(counts[2] / max(counts[0], 1))
-            errors = self.adjustment.errors(errors, self.errors(official, adjusted=True), share)
+            errors = adjustment.errors(errors, self.errors(official, adjusted=True), share)
         doubtful = guessed + self.doubt * borrowed
         return RunErrors(*(error and error.scaled(guessed, doubtful, answered) for error in errors))
 
@@ -283,11 +280,9 @@ def _predict_by_classifier(
         p, carries = (folded_cells.or_known(array[batch.cells]) for array in arrays[:2])
         errors = MeasuredErrors(folded_cells.pool, p, carries, folded_cells.labels)
     n_labels = int((~np.isnan(batch.labels)).sum())
-    paper_predictions = arrays if isinstance(arrays, PaperPredictions) else None
-    p, carries_nugget = arrays[:2]
-    return Predictions(
-        pool, p, carries_nugget, batch.labels, n_labels, errors, classifier, paper_predictions
-    )
+    paper = arrays if isinstance(arrays, PaperPredictions) else None
+    p, carries = arrays[:2]
+    return Predictions(pool, p, carries, batch.labels, n_labels, errors, classifier, paper)
 
 
 def _predict_calibrated(batch: PredictionBatch, strict: bool, progress: Progress) -> Predictions:

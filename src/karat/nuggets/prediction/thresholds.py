@@ -50,9 +50,11 @@ _ABOVE, _BELOW = 0.64, 0.2  # shares judged yes above and below it on REALSumm a
 _MAX_CUTS = 100  # thresholds of a unit
 _FAR = 35.0  # nats below the peak beyond which the mass is negligible
 _CLIMBS = 30  # steps towards the most likely rates
+_COARSE, _FINE = 16, 36  # nodes to locate the mass, and to integrate it
 _TINY = 1e-9  # keeps logarithms of rates finite
 
 
+@cache
 def _rule(points: int) -> tuple[Floats, Floats]:
     """Return the nodes and weights of Gauss-Legendre quadrature on [0, 1].
 
@@ -84,10 +86,6 @@ def _legendre(order: int, x: Floats) -> tuple[Floats, Floats]:
     return value, order * (before - x * value) / (1 - x * x)
 
 
-_COARSE = _rule(16)[0]  # to locate the mass
-_FINE, _WEIGHTS = _rule(36)  # to integrate it
-
-
 class ThresholdTally(NamedTuple):
     """A unit's thresholds, and the counts FP, TN, FN, TP at each: a row for each threshold."""
 
@@ -100,6 +98,21 @@ class ThresholdModel(NamedTuple):
 
     name: str
     log10: float  # log10 P(Data|Model)
+
+
+class ModelRow(NamedTuple):
+    """A threshold model: log10 P(Data|Model), and its agreement if it was tried."""
+
+    model: str
+    name: str
+    log10: float
+    likeliest: bool
+    precision: float | None = None
+    recall: float | None = None
+    f: float | None = None
+    tau_b: float | None = None
+    r_squared: float | None = None
+    rmse: float | None = None
 
 
 class NoisyThreshold(NamedTuple):
@@ -237,9 +250,10 @@ def _log_shared(units: list[Floats]) -> float:
     if len(units) == 1:
         return _log_own(units[0])
     (a, b), (c, d) = box = _mass(units)[0]
-    values = _log_product(units, *(_nodes(side, _FINE) for side in box))
+    places, weights = _rule(_FINE)
+    values = _log_product(units, *(_nodes(side, places) for side in box))
     top = values.max()
-    inner = product(product(_WEIGHTS, exp(values - top)), _WEIGHTS)
+    inner = product(product(weights, exp(values - top)), weights)
     return float(top + log(float(inner) * (b - a) * (d - c)))
 
 
@@ -250,11 +264,11 @@ def _mass(units: list[Floats]) -> tuple[list[tuple[float, float]], tuple[float, 
     """
     box = [(0.0, 1.0), (0.0, 1.0)]
     for _ in range(16):
-        fp, fn = nodes = [_nodes(side, _COARSE) for side in box]
+        fp, fn = nodes = [_nodes(side, _rule(_COARSE)[0]) for side in box]
         values = _log_product(units, fp, fn)
         heavy = values > values.max() - _FAR
         heavy_indices = np.flatnonzero(heavy.any(1)), np.flatnonzero(heavy.any(0))
-        if min(map(np.ptp, heavy_indices)) > len(_COARSE) / 2:
+        if min(map(np.ptp, heavy_indices)) > _COARSE / 2:
             break
         edges = [np.array([a, *x, b]) for (a, b), x in zip(box, nodes, strict=True)]
         # From the node before the first heavy one to that after the last.
@@ -292,6 +306,21 @@ def _log_rates(fp: Floats | float, fn: Floats | float) -> Floats:
 def likeliest_model(models: Sequence[ThresholdModel]) -> str:
     """Return the likeliest model with thresholds; the simplest of equals."""
     return max((m for m in models if m.name in NOISY), key=lambda model: model.log10).name
+
+
+def model_rows(
+    models: Sequence[ThresholdModel], agreements: Sequence[Sequence[float] | None] = ()
+) -> tuple[ModelRow, ...]:
+    """Return the paper's Table 4, with the agreement of each model that was tried."""
+    if not models:
+        return ()
+    first, agreed = likeliest_model(models), agreements or [None] * len(models)
+    return tuple(
+        ModelRow(
+            model.name, MODELS[model.name], model.log10, model.name == first, *(agreement or ())
+        )
+        for model, agreement in zip(models, agreed, strict=True)
+    )
 
 
 def fit_thresholds(pool: Pool, scores: Floats, labels: Floats, model: str) -> Thresholds:
@@ -349,10 +378,7 @@ def _rates(unit_tallies: dict[int, ThresholdTally]) -> tuple[float, float]:
         likely = exp(logs - np.repeat(np.maximum.reduceat(logs, starts), sizes))
         share = likely / np.repeat(np.add.reduceat(likely, starts), sizes)
         fp, tn, fn, tp = product(share, counts).tolist()
-        rates = (
-            (fp + _TINY) / (fp + tn + 2 * _TINY),
-            (fn + _TINY) / (fn + tp + 2 * _TINY),
-        )
+        rates = (fp + _TINY) / (fp + tn + 2 * _TINY), (fn + _TINY) / (fn + tp + 2 * _TINY)
     return rates
 
 

@@ -156,9 +156,6 @@ def _card(row: ChangeRow, question: Question, sides: Sequence[tuple[str, bool, s
     return element("article", head, name, *inner, class_="case")
 
 
-MatchedWords = Sequence[tuple[ResponseWord, Sequence[int]]]
-
-
 def _passages(question: Question, responses: Sequence[Response]) -> Callable[[int, str], str]:
     """Return a function that finds the passage of a run's answer that is nearest to a nugget.
 
@@ -166,8 +163,7 @@ def _passages(question: Question, responses: Sequence[Response]) -> Callable[[in
     the most words of the nugget.
     """
     words_by_text = {
-        response.text: list(words_with_nuggets(response.text, question.nuggets))
-        for response in responses
+        response.text: words_with_nuggets(response.text, question.nuggets) for response in responses
     }
 
     def passage(nugget: int, credited: str) -> str:
@@ -175,21 +171,21 @@ def _passages(question: Question, responses: Sequence[Response]) -> Callable[[in
             return element("em", "no response")
         text = credited or max(
             words_by_text,
-            key=lambda text: sum(nugget in nuggets for _, nuggets in words_by_text[text]),
+            key=lambda text: sum(nugget in word.nuggets for word in words_by_text[text]),
         )
         return _marked(text, words_by_text[text], nugget)
 
     return passage
 
 
-def _marked(text: str, words: MatchedWords, nugget: int) -> str:
+def _marked(text: str, words: Sequence[ResponseWord], nugget: int) -> str:
     """Return a window of a response, with the words of the nugget marked."""
-    window = best_window([nugget in nuggets for _, nuggets in words], MAX_WORDS)
-    pieces, end = ["… " * (window.start > 0)], words[window.start][0].start if window else 0
-    for word, nuggets in (words[k] for k in window):
+    window = best_window([nugget in word.nuggets for word in words], MAX_WORDS)
+    pieces, end = ["… " * (window.start > 0)], words[window.start].start if window else 0
+    for word in words[window.start : window.stop]:
         word_markup = quote(word.text)
         pieces.append(quote(text[end : word.start]))
-        pieces.append(element("mark", word_markup) if nugget in nuggets else word_markup)
+        pieces.append(element("mark", word_markup) if nugget in word.nuggets else word_markup)
         end = word.end
     return "".join([*pieces, " …" * (window.stop < len(words))])
 

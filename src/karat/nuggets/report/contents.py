@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from karat.llm.report import usage_sentence, usage_tables
-from karat.nuggets.report.evaluation import contents_answer
+from karat.nuggets.results.notes import percentage
 from karat.nuggets.sets.nugget_set import short_places
 from karat.report.documents.evalsets import judges_document, problems_table
 from karat.report.model import Document, Figure, Table, format_count
@@ -106,6 +106,31 @@ def contents_document(set_contents: NuggetContents) -> Document:
     return Document(title, blocks, answer=contents_answer(set_contents))
 
 
+def contents_answer(contents: NuggetContents) -> tuple[str, ...]:
+    """Return the size of the set and the judged share, or that it cannot be used."""
+    if contents.nuggets is None:
+        return (f"The set cannot be used: {format_count(contents.problem_count, 'problem')}.",)
+    (row,) = contents.rows
+    size = (
+        f"{format_count(row.questions, 'question')} with "
+        f"{format_count(row.vital, 'vital nugget')} and "
+        f"{row.okay:,} okay; {format_count(row.runs, 'run')}"
+    )
+    if not row.runs:
+        return (f"{size}.",)
+    judged = f"{percentage(row.judged, 1)} of the pairs of response and nugget are judged"
+    problems = [
+        format_count(len(rows), name)
+        for rows, name in (
+            (contents.contradictions, "contradiction"),
+            (contents.disputes, "disputed pair"),
+        )
+        if rows
+    ]
+    wrong = f" Judgements: {' and '.join(problems)}." if problems else ""
+    return (f"{size}; {judged}.{wrong}",)
+
+
 def _difficulty(bins: Sequence[DifficultyBin], contents: Table) -> list[Table | Figure]:
     """Return the paper's Figure 4 as a chart, the contents, and the figure as a table."""
     from karat.report.charts.models import ChartRow, RowChart
@@ -187,9 +212,5 @@ def drafts_answer(drafts: DraftedNuggets) -> tuple[str, ...]:
     size = f"{format_count(len(drafts.rows), 'nugget')} ({vital:,} vital)"
     text = f"{drafts.model} drafted {size} for {format_count(len(drafts.questions), 'question')} of"
     refused = f" {format_count(len(drafts.refused), 'fact')} refused." if drafts.refused else ""
-    lacks = (
-        f"{format_count(len(drafts.missing), 'question')} without a draft."
-        if drafts.missing
-        else ""
-    )
-    return (f"{text} {drafts.name}.{refused}", *([lacks] if lacks else []))
+    lacks = f"{format_count(len(drafts.missing), 'question')} without a draft."
+    return (f"{text} {drafts.name}.{refused}", *([lacks] if drafts.missing else []))

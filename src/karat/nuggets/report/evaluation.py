@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from karat.arithmetic import SLACK
 from karat.nuggets.report.scores import AGREEMENT, DIGITS, MODELS, difference_row, models_table
+from karat.nuggets.results.evaluation import runs_outside
 from karat.nuggets.results.notes import percentage
 from karat.report.charts.models import (
     ChartLine,
@@ -32,9 +33,9 @@ from karat.report.model import (
 from karat.results import Column, number
 
 if TYPE_CHECKING:
-    from karat.nuggets.results.contents import NuggetContents
-    from karat.nuggets.results.evaluation import Contest, NuggetEvaluation, NuggetTuning, SettingRow
-    from karat.nuggets.results.judgement_agreement import NuggetAgreement
+    from karat.nuggets.results.agreement import NuggetAgreement
+    from karat.nuggets.results.evaluation import Contest, NuggetEvaluation
+    from karat.nuggets.results.tuning import NuggetTuning, SettingRow
 
 
 CALIBRATED, PAPER = "the calibrated classifier", "the paper's classifier"
@@ -148,31 +149,6 @@ def _order(agreement: NuggetAgreement) -> list[str]:
     return [f"By F they order {score.swaps:,} of {of} of runs the other way round."]
 
 
-def contents_answer(contents: NuggetContents) -> tuple[str, ...]:
-    """Return the size of the set and the judged share, or that it cannot be used."""
-    if contents.nuggets is None:
-        return (f"The set cannot be used: {format_count(contents.problem_count, 'problem')}.",)
-    (row,) = contents.rows
-    size = (
-        f"{format_count(row.questions, 'question')} with "
-        f"{format_count(row.vital, 'vital nugget')} and "
-        f"{row.okay:,} okay; {format_count(row.runs, 'run')}"
-    )
-    if not row.runs:
-        return (f"{size}.",)
-    judged = f"{percentage(row.judged, 1)} of the pairs of response and nugget are judged"
-    problems = [
-        format_count(len(rows), name)
-        for rows, name in (
-            (contents.contradictions, "contradiction"),
-            (contents.disputes, "disputed pair"),
-        )
-        if rows
-    ]
-    wrong = f" Judgements: {' and '.join(problems)}." if problems else ""
-    return (f"{size}; {judged}.{wrong}",)
-
-
 _SETTINGS = (
     Column("stem", "Stem", help="Stemmer."),
     number("n", "n", help="Length of the longest n-grams, in words."),
@@ -266,14 +242,14 @@ def evaluation_document(evaluation: NuggetEvaluation) -> Document:
             "Official and guessed scores",
             ("official A", "guessed A"),
             [Point(r.official, r.guessed, r.run, "", r.low, r.high) for r in evaluation.runs],
-            _caption(evaluation.outside),
+            _caption(runs_outside(evaluation.runs)),
             f"tau_b {evaluation.rows[0].tau_b:.3f}",
         ),
         _run_scatter(  # the paper's Figure 5
             "Official and guessed F",
             ("official F, micro", "guessed F, micro"),
             [Point(row.official, row.guessed, row.run, "", row.low, row.high) for row in micro],
-            _caption(evaluation.f_outside),
+            _caption(runs_outside(micro)),
         ),
         _threshold_curves(
             "tau_b against the threshold",

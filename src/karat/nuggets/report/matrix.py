@@ -92,9 +92,7 @@ class QuestionMatrix:
     @cached_property
     def states(self) -> list[str]:
         """A string for each nugget, with the state of every run."""
-        support = [
-            scored_run.decisions[self.id].support(self.strict).tolist() for scored_run in self.runs
-        ]
+        support = [run.decisions[self.id].support(self.strict).tolist() for run in self.runs]
         return [
             "".join(
                 self._state(run, j, support[k][j], credits[k]) for k, run in enumerate(self.runs)
@@ -244,7 +242,7 @@ def _words(matrix: QuestionMatrix, answers: Sequence[Sequence[str]]) -> dict[str
     """Return the words of responses that occur in nuggets, with the indices of these nuggets."""
     text = "\n".join(dict.fromkeys(re.findall(r"\S+", " ".join(t for a in answers for t in a))))
     return {
-        word.text: nuggets for word, nuggets in words_with_nuggets(text, matrix.nuggets) if nuggets
+        word.text: word.nuggets for word in words_with_nuggets(text, matrix.nuggets) if word.nuggets
     }
 
 
@@ -307,7 +305,7 @@ def _responses(matrix: QuestionMatrix, number: int, n_readable: int) -> Iterator
             items = []
             for i, text in enumerate(texts):
                 words = words_with_nuggets(text, matrix.nuggets)
-                marks = tuple((word.start, word.end) for word, nuggets in words if nuggets)
+                marks = tuple((word.start, word.end) for word in words if word.nuggets)
                 passage = marked(TextPassage("", text, marks))
                 items.append(element("p", passage, id=_anchor(number, run, i)))
             count = f"{len(texts):,} response{'s' * (len(texts) > 1)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from math import isnan
 from typing import TYPE_CHECKING
@@ -27,8 +27,8 @@ from karat.results import Column, LazyRows, number, people_column
 from karat.stats.significance import SIGNIFICANCE_LEVEL, UNDECIDED
 
 if TYPE_CHECKING:
+    from karat.nuggets.prediction.thresholds import ModelRow
     from karat.nuggets.results.changes import NuggetChanges
-    from karat.nuggets.results.evaluation import ModelRow
     from karat.nuggets.results.scoring import NuggetScoring, RunRow
 
 
@@ -234,7 +234,9 @@ _DIFFERENCES = (
     number("delta", "Difference", 3, signed=True, help="Score minus that of the best run."),
     number("low", "From", 3, signed=True, help="Lower end of the difference's 95% interval."),
     number("high", "To", 3, signed=True, help="Upper end of the difference's 95% interval."),
-    number("p", "p", 4, help="p of the difference: paired permutation test over questions."),
+    number(
+        "p", "p", 4, "p of the difference: paired permutation test over questions.", positive=True
+    ),
     Column("verdict", "Verdict", help="Worse where interval and p decide, else undecided."),
 )
 _PAIRS = ("responses", "judged", "undecided")
@@ -312,7 +314,7 @@ def _tables(scoring: NuggetScoring) -> list[Table]:
             "heading", "Question", lambda row: f"{row.run}, question {titles[row.question]}"
         )
         any_guessed = any(row.guessed > 0 for row in scoring.rows)
-        columns = (heading, *without_p(_NUGGETS, any_guessed=any_guessed))
+        columns = (heading, *hide(_NUGGETS, () if any_guessed else ("p",)))
         # Computed on demand: pages do not show this table.
         count = len(scoring.rows) * sum(len(question.nuggets) for question in questions.values())
         rows = LazyRows([(count, lambda number: scoring.decisions[number])])
@@ -361,15 +363,12 @@ def models_table(models: Sequence[ModelRow], columns: tuple[Column, ...]) -> Tab
     return Table("models", title, columns, models, emphasis=marked)
 
 
-def without_p(columns: Sequence[Column], *, any_guessed: bool) -> tuple[Column, ...]:
-    """Return the columns; without guesses, `p` is hidden from people."""
-    if any_guessed:
-        return tuple(columns)
-    return tuple(replace(c, readers="programs") if c.key == "p" else c for c in columns)
-
-
 def without_ends(columns: Sequence[Column], rows: Sequence[RunRow]) -> tuple[Column, ...]:
     """Return the columns; without intervals, their ends are hidden from people."""
-    if any(row.low is not None for row in rows):
-        return tuple(columns)
-    return tuple(replace(c, readers="programs") if c.key in _ENDS else c for c in columns)
+    has_intervals = any(row.low is not None for row in rows)
+    return tuple(columns) if has_intervals else hide(columns, _ENDS)
+
+
+def hide(columns: Sequence[Column], keys: Container[str]) -> tuple[Column, ...]:
+    """Return the columns, of which some are hidden from people."""
+    return tuple(replace(c, readers="programs") if c.key in keys else c for c in columns)

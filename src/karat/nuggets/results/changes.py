@@ -14,7 +14,7 @@ from karat.nuggets.prediction.intervals import Significance, paired_significance
 from karat.nuggets.results.scoring import NuggetScoring, ScoredRun, about_skipped, score_nuggets
 from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NO_RESPONSE, NOTHING
 from karat.nuggets.scores.official import Official
-from karat.nuggets.sets.nugget_set import NuggetSet, remarks
+from karat.nuggets.sets.nugget_set import NuggetSet, first_names, remarks
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.settings import NamedSettings
@@ -146,11 +146,11 @@ class NuggetChanges(Result):
             for id, (old, new) in self.differences("A").items()
         )
 
-    def significance(self, score: str = "F", progress: Progress = silent) -> Significance:
+    def significance(self, score: str = "F") -> Significance:
         """Test whether the mean score differs, with an interval of the difference."""
         margins = self.scoring.margins(score)
         both = margins[0], margins[1]
-        return paired_significance(score, [*self.differences(score).values()], both, progress)
+        return paired_significance(score, [*self.differences(score).values()], both)
 
     @cached_property
     def tests(self) -> tuple[Significance, ...]:
@@ -204,9 +204,9 @@ def diff_nuggets(
     old, new = as_nuggets(old, progress), as_nuggets(new, progress)
     for name, nuggets in zip(names, (old, new), strict=True):
         if len(nuggets.runs) != 1:
-            tags_text = ", ".join([*nuggets.runs][:5]) + (", …" if len(nuggets.runs) > 5 else "")
+            tags = f" ({first_names(nuggets.runs, 5)})" if nuggets.runs else ""
             raise InputError(
-                f"{name} holds {len(nuggets.runs)} runs{f' ({tags_text})' if tags_text else ''}, "
+                f"{name} holds {len(nuggets.runs)} runs{tags}, "
                 "expected one: give each its own file, or name tags of runs that come with the key"
             )
     versions = [*old.runs.values(), *new.runs.values()]

@@ -97,9 +97,8 @@ def finders(nuggets: NuggetSet) -> dict[tuple[str, str], int]:
         for id, question in nuggets.key.questions.items():
             texts = [response.normal for response in run.responses(id)]
             for nugget in question.nuggets:
-                counts[id, nugget.id] += any(
-                    judged_pairs.get((id, nugget.id, text)) for text in texts
-                )
+                values = (judged_pairs.get((id, nugget.id, text)) for text in texts)
+                counts[id, nugget.id] += any(values)
     return counts
 
 

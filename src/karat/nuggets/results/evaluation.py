@@ -1,60 +1,67 @@
-"""`evaluate_nuggets` and `tune_nuggets`: classifiers and baselines against assessors."""
+"""`evaluate_nuggets` and `tune_nuggets`: classifiers and baselines against assessors.
+
+An evaluation has the paper's Tables 2, 3 and 5 and its Figures 5 and 6. Classifiers are
+cross-validated, and Pourpre has no threshold, as published. Methods "in hindsight" have the
+threshold with the best tau-b on this set, as in the paper: do not compare them with the others.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from karat.arrays import Floats, np
-from karat.errors import InputError
+from karat.arrays import Flags, Floats, np
 from karat.evalset.catalogue import GivenPath
 from karat.nuggets.formats.loading import as_nuggets
-from karat.nuggets.prediction.agreement import (
+from karat.nuggets.prediction.calibrated import CrossValidation, cross_validate
+from karat.nuggets.prediction.evidence import evidence
+from karat.nuggets.prediction.intervals import (
+    ScoreInterval,
+    intervals_of_runs,
+    intervals_of_whole_runs,
+)
+from karat.nuggets.prediction.likeness import Likeness
+from karat.nuggets.prediction.paper import INFORMED, Paper
+from karat.nuggets.prediction.pool import assessor_agreement
+from karat.nuggets.prediction.thresholds import (
+    compare_models,
+    likeliest_model,
+)
+from karat.nuggets.results.agreement import (
+    AVERAGES,
+    AverageScores,
     JudgementAgreement,
     ScoreAgreement,
     ScoringMethod,
     Swap,
+    agreement_of_judgements,
     agreement_of_scores,
+    average_f,
     f_difference,
+    in_hindsight,
 )
-from karat.nuggets.prediction.calibrated import CrossValidation, cross_validate
-from karat.nuggets.prediction.evaluation import (
-    GuessedRun,
-    OfficialComparison,
-    TauPoint,
-    guessed_runs,
-    official_scores,
-    pourpre_methods,
-    rouge_methods,
-    share_curves,
+from karat.nuggets.results.tuning import CrossValidated, Tuning, trial, tune_nuggets
+from karat.nuggets.scores.decisions import decide_run
+from karat.nuggets.scores.official import (
+    NuggetStats,
+    Official,
+    RunScore,
+    nugget_stats,
+    run_lengths,
 )
-from karat.nuggets.prediction.evidence import evidence
-from karat.nuggets.prediction.intervals import intervals_of_runs
-from karat.nuggets.prediction.likeness import Likeness
-from karat.nuggets.prediction.paper import Paper
-from karat.nuggets.prediction.pool import AssessorAgreement, assessor_agreement, with_institutions
-from karat.nuggets.prediction.predictions import parse_classifier
-from karat.nuggets.prediction.thresholds import MODELS, ThresholdModel, likeliest_model
-from karat.nuggets.prediction.tuning import Trial, Tuning, tune_all
-from karat.nuggets.results.notes import CORRECTED_NOTE, STRICT_NOTE, about_idf
-from karat.nuggets.scores.official import Official, RunScore
-from karat.nuggets.scores.pourpre import Pourpre
+from karat.nuggets.scores.pourpre import DEFAULT, WITHOUT_STOP_WORDS, Pourpre, score_rouge
 from karat.nuggets.scores.words import ENGLISH
+from karat.nuggets.sets.keys_and_runs import Run
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
-from karat.results import Result
 from karat.stats.correlation import r_squared, rmse, tau_b
 from karat.stats.significance import UNDECIDED, interval_verdict
 
-_LEFT_OUT = {
-    "system": "one run was left out at a time. Judgements of other runs on the same nuggets are "
-    "known, so errors are lower than on new questions, and runs that resemble others rank better",
-    "institution": "all runs of one institution were left out together",
-    "question": "one question was left out at a time, so nothing was known of its nuggets",
-}
+_MATCHES = tuple(k / 20 for k in range(20))  # thresholds of Pourpre's matches
+_THRESHOLDS = 40  # number of quantiles of scores that are tried
 _ALONE = "guesses alone"
 _ON_F = (
     "Agreement with assessors: Pourpre is compared with official F, all other methods with A, the "
@@ -64,37 +71,6 @@ _ON_F = (
     "in hindsight were chosen by tau_b on this very set, as in the paper: those rows are "
     "optimistic.",
 )
-
-
-class SettingRow(NamedTuple):
-    """A setting of the paper's classifier, cross-validated."""
-
-    stem: str
-    n: int
-    weight: str
-    stop: str
-    precision: float
-    recall: float
-    f: float
-    tau_b: float
-    r_squared: float
-    rmse: float
-    threshold: float
-
-
-class ModelRow(NamedTuple):
-    """A threshold model: log10 P(Data|Model), and its agreement if it was tried."""
-
-    model: str
-    name: str
-    log10: float
-    likeliest: bool
-    precision: float | None = None
-    recall: float | None = None
-    f: float | None = None
-    tau_b: float | None = None
-    r_squared: float | None = None
-    rmse: float | None = None
 
 
 class EvaluationRow(NamedTuple):
@@ -142,118 +118,282 @@ class Contest(NamedTuple):
         return interval_verdict((self.low, self.high)) != UNDECIDED
 
 
-def setting_rows(trials: Sequence[Trial]) -> tuple[SettingRow, ...]:
-    """Return the settings of the paper's classifier, the best F first."""
-    return tuple(
-        SettingRow(rule.stem, rule.n, rule.weight, rule.stop, *trial.agreement, trial.threshold)
-        for trial in sorted(trials, key=lambda trial: -trial.agreement.f)
-        for rule in [trial.classifier]
-    )
+class GuessedRun(NamedTuple):
+    """Official and guessed score of a run, with the interval of the guessed one (Figure 5)."""
+
+    run: str
+    average: str  # `micro` or `macro` F, or `A`
+    official: float
+    guessed: float
+    low: float | None
+    high: float | None
 
 
-def model_rows(
-    models: Sequence[ThresholdModel], agreements: Sequence[AssessorAgreement | None] = ()
-) -> tuple[ModelRow, ...]:
-    """Return the paper's Table 4, with the agreement of each model that was tried."""
-    if not models:
-        return ()
-    first, agreed = likeliest_model(models), agreements or [None] * len(models)
-    return tuple(
-        ModelRow(
-            model.name, MODELS[model.name], model.log10, model.name == first, *(agreement or ())
-        )
-        for model, agreement in zip(models, agreed, strict=True)
-    )
+class TauPoint(NamedTuple):
+    """tau-b of the scores of runs at one threshold for all nuggets (Figure 6)."""
+
+    stem: str
+    n: int
+    threshold: float
+    tau_b: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _CrossValidated(Result):
-    """The 24 settings of the paper's classifier and, for the best, all threshold models."""
-
-    name: str  # the name of the set
-    settings: Mapping[str, Any]
-    tuning: Tuning
-
-    signature = ""
-
-    @cached_property
-    def trials(self) -> tuple[SettingRow, ...]:
-        """The 24 settings of the paper's classifier, the best F first."""
-        return setting_rows(self.tuning.trials)
-
-    @cached_property
-    def models(self) -> tuple[ModelRow, ...]:
-        """The threshold models for the best setting."""
-        tried = self.tuning.models
-        return model_rows([trial.model for trial in tried], [trial.agreement for trial in tried])
-
-    def _notes(self, *sentences: str) -> tuple[str, ...]:
-        return (
-            f"Cross-validated: {_LEFT_OUT[self.tuning.by]}.",
-            *sentences,
-            *[CORRECTED_NOTE.format("Official judgements")] * self.settings["corrected"],
-            *[STRICT_NOTE] * self.settings["strict"],
-            about_idf(self.tuning.idf),
-        )
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class NuggetTuning(_CrossValidated):
-    """The 24 settings of the paper's classifier and, for the best, all threshold models."""
-
-    @property
-    def rows(self) -> tuple[SettingRow, ...]:
-        """The settings, the best F first."""
-        return self.trials
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Notes on how the numbers were computed."""
-        tuning, no_own = self.tuning, ""
-        if tuning.by == "question":
-            no_own = "; nuggets of a question that is left out have only the global threshold"
-        several = "; ".join(", ".join(runs) for runs in tuning.left_out if len(runs) > 1)
-        count = f"{len(tuning.left_out)} institutions{'; together: ' * bool(several)}{several}."
-        return self._notes(
-            *([count] if tuning.left_out else []),
-            "Each setting has one threshold, with the best F on the other folds; runs are scored "
-            f"from decisions. Threshold models are those of {tuning.best.classifier.full_summary}; "
-            f"runs are scored from probabilities{no_own}.",
-        )
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class NuggetEvaluation(_CrossValidated):
+class NuggetEvaluation(CrossValidated):
     """Agreement of classifiers and baselines with the assessors."""
 
+    nuggets: NuggetSet
+    official: Official
     calibrated: CrossValidation
-    rows: tuple[EvaluationRow, ...]
-    """Classifiers first, then baselines, which do not decide on single nuggets."""
-    contest: Contest  # the calibrated classifier against the paper's
-    runs: tuple[GuessedRun, ...]  # official A of runs, and A as the calibrated one expects it
-    scores: tuple[ScoreAgreement, ...]
-    """All methods on one score, official F: the paper's Tables 2 and 3, with rank swaps."""
-    swaps: tuple[Swap, ...]  # the pairs of runs that are swapped
-    judgements: tuple[JudgementAgreement, ...]
-    """Agreement of decisions with assessors, with intervals over questions: Table 5."""
-    run_scores: tuple[GuessedRun, ...]
-    """Official and guessed F of runs, with intervals: the paper's Figure 5."""
-    curve: tuple[TauPoint, ...]
-    """tau_b against the threshold, stemmed and not, n = 1, 2, 3: the paper's Figure 6."""
-    share_curves: tuple[TauPoint, ...]
-    """tau_b of A against the threshold, with the best setting and n = 1, 2, 3."""
-    known_share: float
-    """Share of judged pairs that are known from identical responses in other folds."""
+
+    @cached_property
+    def rows(self) -> tuple[EvaluationRow, ...]:
+        """Classifiers first, then baselines, which do not decide on single nuggets."""
+        return (*self._classifier_rows(), *self._baseline_rows())
+
+    def _classifier_rows(self) -> Iterator[EvaluationRow]:
+        names = "calibrated classifier", "paper's classifier"
+        tuning, cells, best = self.tuning, self.tuning.cells, self.tuning.best
+        yield EvaluationRow(names[0], *self.calibrated.agreement)
+        yield EvaluationRow(f"{names[1]}, {best.classifier.summary}", *best.agreement)
+        model, agreement, _ = tuning.likeliest
+        if agreement:
+            name = f"the same, threshold model {model.name} (likeliest)"
+            yield EvaluationRow(name, *agreement)
+        if self.known_share > 0:
+            labels = np.where(cells.is_known, np.nan, cells.official_labels)
+            for name, carried in zip(names, (self.calibrated.carried, best.carried), strict=True):
+                agreement = assessor_agreement(cells.pool, carried, labels)
+                yield EvaluationRow(f"{name}, {_ALONE}", *agreement[:3])
+
+    def _baseline_rows(self) -> Iterator[EvaluationRow]:
+        """Yield the agreement of Pourpre, as published, with official F, and of ROUGE with A."""
+        for method in self._methods:
+            for average in ("macro", "micro") if method.run_scores else ():
+                official, scores = (
+                    np.array([getattr(score, average).f for score in run_scores])
+                    for run_scores in (self._official_runs, method.run_scores)
+                )
+                numbers = tau_b(official, scores), r_squared(official, scores)
+                rmse_of_runs = rmse(official, scores)
+                name = f"{method.name}, {average}"
+                yield EvaluationRow(name, None, None, None, *numbers, rmse_of_runs)
+        for method in self._methods:
+            if not method.scaled:
+                shares, scores = self._official_shares, method.scores.micro
+                tau, square = tau_b(shares, scores), r_squared(shares, scores)
+                yield EvaluationRow(method.name, tau_b=tau, r_squared=square)
+
+    @cached_property
+    def known_share(self) -> float:
+        """Share of judged pairs that are known from identical responses in other folds."""
+        cells = self.tuning.cells
+        return float(cells.is_known[~np.isnan(cells.official_labels)].mean())
+
+    @cached_property
+    def contest(self) -> Contest:
+        """The calibrated classifier against the paper's."""
+        cells, calibrated = self.tuning.cells, self.calibrated
+        agreement, carried, model = self.tuning.paper_choice
+        lead = f_difference(cells.pool, calibrated.carried, carried, cells.official_labels)
+        return Contest(
+            calibrated=calibrated.agreement.f,
+            paper=agreement.f,
+            difference=calibrated.agreement.f - agreement.f,
+            low=lead.low,
+            high=lead.high,
+            calibrated_tau=calibrated.agreement.tau_b,
+            paper_tau=agreement.tau_b,
+            paper_model=model,
+        )
+
+    @cached_property
+    def _official_cells(self) -> Floats:
+        return np.where(self.tuning.cells.official_labels > 0, 1.0, 0.0)
+
+    @cached_property
+    def _official_shares(self) -> Floats:
+        """Official A of runs."""
+        return self.tuning.cells.pool.run_scores(self._official_cells)
+
+    @cached_property
+    def runs(self) -> tuple[GuessedRun, ...]:
+        """Official A of runs, and A as the calibrated classifier expects it."""
+        pool, probabilities = self.tuning.cells.pool, self.calibrated.probabilities
+        official = pool.question_scores(self._official_cells)
+        intervals = intervals_of_runs(pool.question_scores(probabilities), official)
+        guessed = pool.run_scores(probabilities)
+        return tuple(_guessed_runs("A", pool.runs, self._official_shares, guessed, intervals))
+
+    @cached_property
+    def _official_runs(self) -> list[RunScore]:
+        """Official F of the judged runs, from judgements of each run or from corrected ones."""
+        scores, key, judgements = [], self.nuggets.key, self.nuggets.judgements
+        for run in self._judged_runs:
+            run_tag = None if self.settings["corrected"] else run.tag
+            decisions = decide_run(run, key, judgements, run_tag=run_tag)
+            scores.append(self.official.score(run, key, decisions))
+        return scores
 
     @property
-    def outside(self) -> tuple[int, int] | None:
-        """Number of runs with the official score outside the interval, and with an interval."""
-        return runs_outside(self.runs)
+    def _judged_runs(self) -> list[Run]:
+        return [self.nuggets.runs[tag] for tag in self.tuning.cells.pool.runs]
+
+    @cached_property
+    def _official_stats(self) -> NuggetStats:
+        """Official statistics, runs x questions."""
+        stats = (score.stats for score in self._official_runs)
+        return NuggetStats(*map(np.array, zip(*stats, strict=True)))
+
+    @cached_property
+    def _official_f(self) -> AverageScores:
+        return average_f(self._official_stats, self.official.beta)
+
+    def _averages(self, values: Floats) -> AverageScores:
+        """Return F of runs from values of cells."""
+        return average_f(self.tuning.stats(values, self.official), self.official.beta)
+
+    @cached_property
+    def _decisions(self) -> dict[str, Flags]:
+        """Cross-validated decisions of each classifier."""
+        tuning = self.tuning
+        default = tuning.default.classifier
+        informativeness = "descriptions" if default.informativeness == INFORMED else INFORMED
+        variant = trial(tuning.cells, replace(default, informativeness=informativeness), tuning.idf)
+        decisions = {
+            "calibrated": self.calibrated.carried,
+            "paper, best of 24": tuning.best.carried,
+            "paper, default": tuning.default.carried,
+            f"paper, default, informed by {informativeness}": variant.carried,
+        }
+        model, _, carried = tuning.likeliest
+        if carried is not None:
+            decisions[f"paper, best of 24, thresholds by {model.name}"] = carried
+        return decisions
+
+    @cached_property
+    def judgements(self) -> tuple[JudgementAgreement, ...]:
+        """Agreement of decisions with assessors, with intervals over questions: Table 5."""
+        cells, calibrated = self.tuning.cells, self.calibrated.carried
+        return tuple(
+            agreement_of_judgements(
+                *(name, cells.pool, carried, cells.official_labels),
+                None if name == "calibrated" else calibrated,
+            )
+            for name, carried in self._decisions.items()
+        )
+
+    @cached_property
+    def _methods(self) -> tuple[ScoringMethod, ...]:
+        """Classifiers, Pourpre and ROUGE."""
+        return (*self._classifiers(), *self._pourpre(), *self._rouge())
+
+    def _classifiers(self) -> Iterator[ScoringMethod]:
+        for name, carried in self._decisions.items():
+            yield ScoringMethod(name, self._averages(carried.astype(np.float64)))
+        cells, scores = self.tuning.cells, self.tuning.scores(self.tuning.default.classifier)
+
+        def scores_at(threshold: float) -> AverageScores:
+            return self._averages(cells.or_known(scores > threshold).astype(np.float64))
+
+        yield in_hindsight("paper, default", self._official_f, _quantiles(scores), scores_at)
+
+    def _pourpre(self) -> Iterator[ScoringMethod]:
+        """Yield Pourpre as published, and at its best threshold, below which a match counts 0."""
+        key, runs, beta = self.nuggets.key, self._judged_runs, self.official.beta
+        questions = list(key.questions.values())
+        lengths = np.array([run_lengths(run, questions) for run in runs])
+        idf = self.tuning.idf.of_words(self.nuggets.runs.values(), Pourpre().stem)
+        variants = {"count": Pourpre(beta=beta), "idf": Pourpre(beta=beta, weigh=idf)}
+        for name, pourpre in variants.items():
+            tables = [[pourpre.match(q, run.responses(q.id)) for q in questions] for run in runs]
+            matches = np.array([np.concatenate(table) for table in tables])
+
+            def scores_at(threshold: float, matches: Floats = matches) -> AverageScores:
+                values = np.where(matches < threshold, 0.0, matches)
+                allowed = (values > 0).astype(np.float64)
+                return average_f(nugget_stats(questions, "vital", values, allowed, lengths), beta)
+
+            rows = [pourpre.score_matches(run, key, m) for run, m in zip(runs, tables, strict=True)]
+            yield ScoringMethod(f"Pourpre {name}", scores_at(0.0), run_scores=rows)
+            yield in_hindsight(f"Pourpre {name}", self._official_f, _MATCHES, scores_at)
+
+    def _rouge(self) -> Iterator[ScoringMethod]:
+        """Yield ROUGE with and without stop words; it has one average."""
+        for name, rouge in (("ROUGE-1", DEFAULT), ("ROUGE-1, stop words out", WITHOUT_STOP_WORDS)):
+            key, runs = self.nuggets.key, self._judged_runs
+            scores = np.array([score_rouge(run, key, rouge).value for run in runs])
+            yield ScoringMethod(name, AverageScores(scores, scores), scaled=False)
+
+    @cached_property
+    def _agreements(self) -> list[tuple[ScoreAgreement, list[Swap]]]:
+        tags = self.tuning.cells.pool.runs
+        return [
+            agreement
+            for method in self._methods
+            for agreement in agreement_of_scores(method, self._official_f, tags)
+        ]
+
+    @cached_property
+    def scores(self) -> tuple[ScoreAgreement, ...]:
+        """All methods on one score, official F: the paper's Tables 2 and 3, with rank swaps."""
+        rows = (row for row, _ in self._agreements)
+        return tuple(sorted(rows, key=lambda row: row.average == "macro"))
 
     @property
-    def f_outside(self) -> tuple[int, int] | None:
-        """Numbers of runs outside and with an interval, as `outside`, for official micro F."""
-        return runs_outside([row for row in self.run_scores if row.average == "micro"])
+    def swaps(self) -> tuple[Swap, ...]:
+        """The pairs of runs that are swapped."""
+        return tuple(swap for _, swaps in self._agreements for swap in swaps)
+
+    @cached_property
+    def run_scores(self) -> tuple[GuessedRun, ...]:
+        """Official and guessed F of runs, with intervals: the paper's Figure 5."""
+        beta, runs = self.official.beta, self.tuning.cells.pool.runs
+        stats = self.tuning.stats(self.calibrated.probabilities, self.official)
+        official = self._official_f
+        guessed = average_f(stats, beta)
+        intervals = (
+            intervals_of_whole_runs(guessed.micro, official.micro),
+            intervals_of_runs(stats.f(beta), self._official_stats.f(beta)),
+        )
+        return tuple(
+            row
+            for k, average in enumerate(AVERAGES)
+            for row in _guessed_runs(average, runs, official[k], guessed[k], intervals[k])
+        )
+
+    @cached_property
+    def curve(self) -> tuple[TauPoint, ...]:
+        """tau_b of micro F at fixed thresholds, n = 1, 2, 3: the paper's Figure 6.
+
+        Stemmed and not, with idf and all words, whatever the best setting is. Judgements of
+        identical responses are not used, so that the threshold alone decides.
+        """
+        rules = [trial.classifier for trial in self.tuning.trials]
+        official = self._official_f.micro
+        return tuple(
+            TauPoint(rule.stem, rule.n, threshold, tau_b(official, self._averages(carried).micro))
+            for rule in rules
+            if (rule.weight, rule.stop) == ("idf", "none")
+            for threshold, carried in self._at_thresholds(rule)
+        )
+
+    @cached_property
+    def share_curves(self) -> tuple[TauPoint, ...]:
+        """tau_b of A against the threshold, with the best setting and n = 1, 2, 3."""
+        pool, shares = self.tuning.cells.pool, self._official_shares
+        rules = [replace(self.tuning.best.classifier, n=n) for n in (1, 2, 3)]
+        return tuple(
+            TauPoint(rule.stem, rule.n, threshold, tau_b(shares, pool.run_scores(carried)))
+            for rule in rules
+            for threshold, carried in self._at_thresholds(rule)
+        )
+
+    def _at_thresholds(self, classifier: Paper) -> Iterator[tuple[float, Floats]]:
+        """Yield quantiles of the scores of a classifier, and 1 for the cells that exceed each."""
+        scores = self.tuning.scores(classifier)
+        for threshold in _quantiles(scores):
+            yield threshold, (scores > threshold).astype(np.float64)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -283,6 +423,47 @@ class NuggetEvaluation(_CrossValidated):
         if paper > calibrated:
             return paper_text
         return f"none; the calibrated one and {paper_text}, have the same F"
+
+
+def _quantiles(scores: Floats) -> list[float]:
+    """Return the distinct values among 40 quantiles of scores."""
+    quantiles = np.quantile(scores, np.linspace(0, 0.995, _THRESHOLDS))
+    thresholds: list[float] = np.unique(quantiles).tolist()
+    return thresholds
+
+
+def _guessed_runs(
+    average: str,
+    runs: Sequence[str],
+    official: Floats,
+    guessed: Floats,
+    intervals: Sequence[ScoreInterval | None],
+) -> Iterator[GuessedRun]:
+    """Yield official and guessed scores of runs, with intervals where there are any."""
+    scores = zip(runs, official.tolist(), guessed.tolist(), intervals, strict=True)
+    for run, official_score, score, interval in scores:
+        low, high = (interval.low, interval.high) if interval else (None, None)
+        yield GuessedRun(run, average, official_score, score, low, high)
+
+
+def paper_runs(
+    tuning: Tuning, official: Sequence[GuessedRun], scoring: Official
+) -> tuple[str, tuple[GuessedRun, ...]]:
+    """Return the threshold model and the runs of Figure 5 by the paper's own classifier.
+
+    `official` has official micro F. Guessed F comes from the default settings, with thresholds of
+    the likeliest model, learned without the run.
+    """
+    cells, classifier = tuning.cells, tuning.default.classifier
+    models = compare_models(cells.pool, tuning.scores(classifier), cells.labels)
+    model = "global" if tuning.by == "question" else likeliest_model(models)
+    classifier = replace(classifier, threshold_model=model)
+    chances, _ = classifier.leave_out(cells, tuning.idf)
+    guessed = average_f(tuning.stats(cells.or_known(chances), scoring), scoring.beta).micro
+    official_f = np.array([row.official for row in official])
+    intervals = intervals_of_whole_runs(guessed, official_f)
+    runs = [row.run for row in official]
+    return model, tuple(_guessed_runs("micro", runs, official_f, guessed, intervals))
 
 
 def runs_outside(rows: Sequence[GuessedRun]) -> tuple[int, int] | None:
@@ -323,152 +504,11 @@ def evaluate_nuggets(
     """
     nuggets = as_nuggets(nuggets, progress)
     official = Official(beta, strict=strict)
-    tuning, settings = _tune(nuggets, by, classifier, institution, corrected, strict, progress)
-    cells, pool, source = tuning.cells, tuning.cells.pool, tuning.idf
-    X = evidence(pool, source.of_classifier(pool, ENGLISH), progress)
+    shared: dict[str, Any] = {"institution": institution, "corrected": corrected, "strict": strict}
+    tuned = tune_nuggets(nuggets, by, classifier=classifier, progress=progress, **shared)
+    tuning, settings = tuned.tuning, {"leave_out": by, "beta": beta, **tuned.settings}
+    cells, pool = tuning.cells, tuning.cells.pool
+    X = evidence(pool, tuning.idf.of_classifier(pool, ENGLISH), progress)
     likeness = None if by == "question" else Likeness(pool)
     calibrated = cross_validate(cells, X, likeness, progress=progress)
-    carried = np.where(cells.official_labels > 0, 1.0, 0.0)
-    run_scores = official_scores(nuggets, pool.runs, official, corrected)
-    comparison = OfficialComparison(tuning, calibrated, official, run_scores)
-    runs = [nuggets.runs[tag] for tag in pool.runs]
-    weigh = source.of_words(nuggets.runs.values(), Pourpre().stem)
-    variants = {"count": Pourpre(beta=beta), "idf": Pourpre(beta=beta, weigh=weigh)}
-    classifiers = list(comparison.classifiers())
-    pourpre = [
-        method
-        for name, variant in variants.items()
-        for method in pourpre_methods(name, variant, nuggets.key, runs, comparison.averages)
-    ]
-    rouge = list(rouge_methods(runs, nuggets.key))
-    agreements = [
-        pair
-        for method in (*classifiers, *pourpre, *rouge)
-        for pair in agreement_of_scores(method, comparison.averages, pool.runs)
-    ]
-    scores = sorted((row for row, _ in agreements), key=lambda row: row.average == "macro")
-    shares = pool.run_scores(carried)
-    known_share = float(cells.is_known[~np.isnan(cells.official_labels)].mean())
-    paper_agreement, paper_carried, paper_model = tuning.paper_choice
-    lead = f_difference(pool, calibrated.carried, paper_carried, cells.official_labels)
-    return NuggetEvaluation(
-        name=nuggets.name,
-        settings={"leave_out": by, "beta": beta, **settings},
-        tuning=tuning,
-        calibrated=calibrated,
-        rows=(
-            *_classifier_rows(tuning, calibrated, known_share > 0),
-            *_baseline_rows(pourpre, rouge, run_scores, shares),
-        ),
-        contest=Contest(
-            calibrated=calibrated.agreement.f,
-            paper=paper_agreement.f,
-            difference=calibrated.agreement.f - paper_agreement.f,
-            low=lead.low,
-            high=lead.high,
-            calibrated_tau=calibrated.agreement.tau_b,
-            paper_tau=paper_agreement.tau_b,
-            paper_model=paper_model,
-        ),
-        runs=tuple(
-            guessed_runs(
-                "A",
-                pool.runs,
-                shares,
-                pool.run_scores(calibrated.probabilities),
-                intervals_of_runs(
-                    pool.question_scores(calibrated.probabilities), pool.question_scores(carried)
-                ),
-            )
-        ),
-        scores=tuple(scores),
-        swaps=tuple(swap for _, swaps in agreements for swap in swaps),
-        judgements=tuple(comparison.judgements()),
-        run_scores=tuple(comparison.runs()),
-        curve=tuple(comparison.curve()),
-        share_curves=tuple(share_curves(tuning, shares)),
-        known_share=known_share,
-    )
-
-
-def _classifier_rows(
-    tuning: Tuning, calibrated: CrossValidation, some_known: bool
-) -> Iterator[EvaluationRow]:
-    names = "calibrated classifier", "paper's classifier"
-    yield EvaluationRow(names[0], *calibrated.agreement)
-    yield EvaluationRow(f"{names[1]}, {tuning.best.classifier.summary}", *tuning.best.agreement)
-    model, agreement, _ = tuning.likeliest
-    if agreement:
-        name = f"the same, threshold model {model.name} (likeliest)"
-        yield EvaluationRow(name, *agreement)
-    if some_known:
-        labels = np.where(tuning.cells.is_known, np.nan, tuning.cells.official_labels)
-        for name, carried in zip(names, (calibrated.carried, tuning.best.carried), strict=True):
-            agreement = assessor_agreement(tuning.cells.pool, carried, labels)
-            yield EvaluationRow(f"{name}, {_ALONE}", *agreement[:3])
-
-
-def _baseline_rows(
-    pourpre: Sequence[ScoringMethod],
-    rouge: Sequence[ScoringMethod],
-    run_scores: Sequence[RunScore],
-    shares: Floats,
-) -> Iterator[EvaluationRow]:
-    """Yield the agreement of Pourpre, as published, with official F, and of ROUGE with A."""
-    for method in pourpre[::2]:
-        for average in ("macro", "micro"):
-            official, scores = (
-                np.array([getattr(score, average).f for score in scored_runs])
-                for scored_runs in (run_scores, method.run_scores)
-            )
-            numbers = tau_b(official, scores), r_squared(official, scores), rmse(official, scores)
-            yield EvaluationRow(f"{method.name}, {average}", None, None, None, *numbers)
-    for method in rouge:
-        scores = method.scores.micro
-        tau, square = tau_b(shares, scores), r_squared(shares, scores)
-        yield EvaluationRow(method.name, tau_b=tau, r_squared=square)
-
-
-def tune_nuggets(
-    nuggets: NuggetSet | GivenPath,
-    by: str = "system",
-    *,
-    classifier: Paper | str = "paper",
-    institution: str | None = None,
-    corrected: bool = False,
-    strict: bool = False,
-    progress: Progress = silent,
-) -> NuggetTuning:
-    """Cross-validate the 24 settings of the paper's classifier, and the threshold models.
-
-    Args:
-        nuggets, by, classifier, institution, corrected, strict: as for `evaluate_nuggets`.
-        progress: function that is called with the progress.
-    """
-    nuggets = as_nuggets(nuggets, progress)
-    tuning, settings = _tune(nuggets, by, classifier, institution, corrected, strict, progress)
-    return NuggetTuning(nuggets.name, {"leave_out": by, **settings}, tuning)
-
-
-def _tune(
-    nuggets: NuggetSet,
-    by: str,
-    classifier: Paper | str,
-    institution: str | None,
-    corrected: bool,
-    strict: bool,
-    progress: Progress,
-) -> tuple[Tuning, dict[str, Any]]:
-    """Tune the classifier of the paper; return also the settings to report.
-
-    `by` is the grouping of cross-validation folds. With `corrected`, classifiers are compared with
-    corrected judgements; with `strict`, partial support counts as none.
-    """
-    paper = parse_classifier(classifier)
-    if not isinstance(paper, Paper):
-        expected = "paper, with settings that trials share"
-        raise InputError(f"classifier={classifier}: expected {expected}")
-    nuggets = with_institutions(nuggets, institution)
-    tuning = tune_all(nuggets, by, paper, progress, corrected=corrected, strict=strict)
-    settings = {"classifier": str(paper), "institution": institution}
-    return tuning, {**settings, "corrected": corrected, "strict": strict}
+    return NuggetEvaluation(nuggets.name, settings, tuning, nuggets, official, calibrated)

@@ -76,8 +76,8 @@ def read_questions(
         if name not in MEASURES:
             expected = f"expected one of {', '.join(MEASURES)}"
             raise InputError(f"measure {quoted(str(name))} of nuggets: {expected}")
-    reading = {"judgements": judgements, "model_judges": model_judges, "ties": ties}
-    options = {**reading, "skip_unknown": skip_unknown}
+    options: dict[str, Any] = {"judgements": judgements, "model_judges": model_judges}
+    options |= {"ties": ties, "skip_unknown": skip_unknown}
     inputs = {name: value for name, value in options.items() if value is not None}
     nuggets = _open_single_run(run, key, guess, inputs, progress)
     done = score_nuggets(
@@ -127,11 +127,8 @@ def _items(done: NuggetScoring, names: Sequence[str]) -> ItemScores:
     ]
     carried = []
     for row in rows:
-        credits, nuggets = (
-            scored_run.decisions[row.question].credit(strict),
-            key.questions[row.question],
-        )
-        both = zip(nuggets.nuggets, credits, strict=True)
+        credits = scored_run.decisions[row.question].credit(strict)
+        both = zip(key.questions[row.question].nuggets, credits, strict=True)
         carried.append(tuple(n.id for n, credit in both if n.vital and credit is not None))
 
     def item_texts(places: Sequence[int]) -> list[ItemText]:
@@ -141,16 +138,11 @@ def _items(done: NuggetScoring, names: Sequence[str]) -> ItemScores:
         pairs = zip(answers, questions, strict=True)
         return [ItemText(answer, question, references=()) for answer, question in pairs]
 
-    ids = tuple(row.question for row in rows)
-    about = (
-        scored_run.run.tag,
-        ids,
-        tuple(measures),
-        _key_and_judgements_digest(done.nuggets),
-        item_texts,
-        "nuggets",
+    return ItemScores(
+        *(scored_run.run.tag, tuple(row.question for row in rows), tuple(measures)),
+        *(_key_and_judgements_digest(done.nuggets), item_texts, "nuggets"),
+        *(tuple(carried), "vital nugget", done.gate_notes),
     )
-    return ItemScores(*about, tuple(carried), "vital nugget", done.gate_notes)
 
 
 def _cells(value: float | None) -> tuple[float, int]:

@@ -6,7 +6,6 @@ from typing import Any
 from urllib.parse import quote
 
 from karat import __version__
-from karat.estimation.estimates import MIN_LABELS as ENOUGH
 from karat.nuggets.prediction.intervals import few_runs
 from karat.nuggets.prediction.paper import AUTO, INFORMED, Paper
 from karat.nuggets.prediction.predictions import (
@@ -46,10 +45,12 @@ def about_guesses(predictions: Predictions, about_intervals: str) -> list[str]:
 
 def unjudged_warning(count: int, total: int) -> str:
     """Return the warning on intervals if some questions have no judgements."""
+    from karat.estimation.estimates import MIN_LABELS
+
     return (
         f"Warning: nobody judged any run on {count:,} of {total:,} questions. The classifier "
         "guesses worse there than on judged questions, where its errors were measured, so 95% "
-        f"intervals are too narrow. Use karat estimate; it needs {ENOUGH} judged questions."
+        f"intervals are too narrow. Use karat estimate; it needs {MIN_LABELS} judged questions."
     )
 
 

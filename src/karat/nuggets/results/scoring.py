@@ -18,7 +18,6 @@ from karat.nuggets.prediction.intervals import (
     RunIntervals,
     has_enough_judged_peers,
     judged_elsewhere,
-    margin,
     paired_significance,
 )
 from karat.nuggets.prediction.predictions import (
@@ -27,7 +26,7 @@ from karat.nuggets.prediction.predictions import (
     parse_classifier,
     predict_support,
 )
-from karat.nuggets.results.evaluation import ModelRow, model_rows
+from karat.nuggets.prediction.thresholds import ModelRow, model_rows
 from karat.nuggets.results.notes import (
     about_guesses,
     about_intervals,
@@ -45,7 +44,7 @@ from karat.nuggets.scores.official import (
 )
 from karat.nuggets.scores.pourpre import Pourpre, score_pourpre
 from karat.nuggets.scores.words import IdfSource, quotation, words_with_nuggets
-from karat.nuggets.sets.keys_and_runs import Question, Response, Run
+from karat.nuggets.sets.keys_and_runs import Run
 from karat.nuggets.sets.nugget_set import NuggetSet, remarks
 from karat.progress import Progress, silent
 from karat.results import Result
@@ -252,13 +251,16 @@ class NuggetScoring(Result):
         for these questions, without their sampling error.
         """
         interval_name = {"F": "macro", "A": "share"}.get(score, "")
-        margins = []
+        margins: list[Margin | None] = []
         for scored, row in zip(self.scored, self.rows, strict=True):
             value, intervals = row.macro if score == "F" else getattr(row, score), scored.intervals
             if self.general and self.predictions:
                 intervals = self.predictions.intervals(scored.run, scored.decisions, self.official)
             ends = getattr(intervals, interval_name, None)
-            margins.append(margin(ends, value, guessed=bool(row.guessed > 0)))
+            if ends is not None:
+                margins.append(Margin(value - ends.low, ends.high - value))
+            else:  # without guesses, the score is exact
+                margins.append(None if row.guessed > 0 else Margin())
         return margins
 
     @cached_property
@@ -273,7 +275,8 @@ class NuggetScoring(Result):
         for scored, (id, question) in product(self.scored, self.nuggets.key.questions.items()):
             answer, responses = scored.decisions[id], scored.run.responses(id)
             credits = answer.credit(self.official.strict)
-            words = _evidence(question, responses, credits)
+            credited = {credit for credit in credits if credit is not None}
+            words = {k: words_with_nuggets(responses[k].text, question.nuggets) for k in credited}
             supports = answer.support(self.official.strict).tolist()
             for j, (nugget, credit) in enumerate(zip(question.nuggets, credits, strict=True)):
                 by = answer.by(j, credit)
@@ -286,7 +289,7 @@ class NuggetScoring(Result):
                         support=None if by == NOTHING else supports[j],
                         by=by,
                         response=None if credit is None else credit + 1,
-                        evidence=words.get(j),
+                        evidence=None if credit is None else quotation(words[credit], j),
                         description=nugget.descriptions[0],
                         p=self.guess_probability(scored, id, j) if by == GUESS else None,
                     )
@@ -355,10 +358,8 @@ class NuggetScoring(Result):
         if self.predictions is None:
             return []
         has_intervals = any(scored.intervals for scored in self.scored)
-        interval_note = about_intervals(
-            self.predictions, self.official, self.general, has_intervals
-        )
-        return about_guesses(self.predictions, interval_note)
+        settings = self.official, self.general, has_intervals
+        return about_guesses(self.predictions, about_intervals(self.predictions, *settings))
 
     def _about_unjudged(self) -> list[str]:
         """Warn of intervals that do not allow for questions without any judgements."""
@@ -373,9 +374,8 @@ class NuggetScoring(Result):
             for scored in self.scored
         ]
         answered, is_judged = np.moveaxis(np.array(answers, np.bool_), 2, 0)
-        is_trusted = has_enough_judged_peers(
-            answered, answered & is_judged, judged_elsewhere(self.nuggets)
-        )
+        elsewhere = judged_elsewhere(self.nuggets)
+        is_trusted = has_enough_judged_peers(answered, answered & is_judged, elsewhere)
         if not ((answered & is_unjudged).any(axis=1) & ~is_trusted).any():
             return []
         return [unjudged_warning(int(is_unjudged.sum()), len(is_unjudged))]
@@ -391,19 +391,6 @@ class NuggetScoring(Result):
         pool, cells = self.predictions.pool, self.predictions.probabilities
         chances = pool.answer(cells, scored.run.tag, question)[unjudged, nugget]
         return float(chances.max()) if len(chances) else None
-
-
-def _evidence(
-    question: Question, responses: Sequence[Response], credits: Sequence[int | None]
-) -> dict[int, str]:
-    """Return the words that each nugget shares with the response that gets the credit."""
-    evidence = {}
-    for at in {at for at in credits if at is not None}:
-        words = list(words_with_nuggets(responses[at].text, question.nuggets))
-        for j in (j for j, credit in enumerate(credits) if credit == at):
-            shared = [word._replace(in_nugget=j in numbers) for word, numbers in words]
-            evidence[j] = quotation(shared)
-    return evidence
 
 
 def about_skipped(questions: Iterable[str]) -> list[str]:

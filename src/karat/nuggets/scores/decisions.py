@@ -37,11 +37,6 @@ class AnswerDecisions:
         """Number of pairs that are neither judged nor guessed; they count as not carried."""
         return int(np.count_nonzero(np.isnan(self.values)))
 
-    @property
-    def judged(self) -> int:
-        """Number of pairs that a judgement decides."""
-        return int(np.count_nonzero(self.is_judged))
-
     @cached_property
     def settled(self) -> Flags:
         """Nuggets that judgements decide: a response was judged to carry it, or all were judged.
@@ -152,9 +147,8 @@ def decide(
         for i, response in enumerate(responses)
         for j, name in enumerate(names)
     }
-    return AnswerDecisions(
-        values, is_judged, {pair: sides for pair, sides in ties.items() if sides}
-    )
+    tied = {pair: sides for pair, sides in ties.items() if sides}
+    return AnswerDecisions(values, is_judged, tied)
 
 
 def decide_run(

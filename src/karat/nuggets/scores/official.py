@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError, quoted, short
-from karat.nuggets.prediction.pool import Pool
+from karat.nuggets.prediction.pool import Pool, starts_of
 from karat.nuggets.scores.decisions import AnswerDecisions
 from karat.nuggets.sets.keys_and_runs import NuggetKey, Question, Response, Run, characters
 from karat.settings import to_text
@@ -160,7 +160,7 @@ class Official:
         stats = nugget_stats(
             questions, self.weights, returned_counts[None], returned_counts[None], lengths[None]
         )
-        pairs = [(answer.judged, answer.undecided) for answer in answers]
+        pairs = [(int(np.count_nonzero(a.is_judged)), a.undecided) for a in answers]
         return score_run(run, key, stats.run(0), returned_counts, pairs, self.beta)
 
 
@@ -179,14 +179,17 @@ def score_run(
     """
     questions = list(key.questions.values())
     is_vital = _join(question.is_vital for question in questions)
-    counts = sum_groups(np.stack([is_vital, 1 - is_vital]) * returned_counts, starts(questions)).T
+    counts = sum_groups(np.stack([is_vital, 1 - is_vital]) * returned_counts, _starts(questions)).T
     recalls, precisions, f_scores = stats.recall, stats.precision, stats.f(beta)
     rows, skipped = [], []
     for k, question in enumerate(questions):
         if not stats.total[k]:
             skipped.append(question.id)
             continue
-        vital, (vital_returned, okay_returned) = len(question.vital), counts[k].tolist()
+        vital = len(question.vital)
+        vital_returned, okay_returned = (
+            int(count) if count.is_integer() else count for count in counts[k].tolist()
+        )
         rows.append(
             QuestionScore(
                 run.tag,
@@ -194,8 +197,8 @@ def score_run(
                 recall=float(recalls[k]),
                 precision=float(precisions[k]),
                 f=float(f_scores[k]),
-                vital_returned=_whole_number(vital_returned),
-                okay_returned=_whole_number(okay_returned),
+                vital_returned=vital_returned,
+                okay_returned=okay_returned,
                 vital=vital,
                 okay=len(question.nuggets) - vital,
                 length=int(stats.length[k]),
@@ -212,10 +215,6 @@ def score_run(
     return RunScore(run.tag, micro, OfficialMeasure(*means), tuple(rows), tuple(skipped), stats)
 
 
-def _whole_number(count: float) -> float:
-    return int(count) if count.is_integer() else count
-
-
 def sum_groups(rows: Floats, ends: Ints) -> Floats:
     """Return rows x groups of columns: the sum of each group, from one end to the next."""
     sums = np.zeros((len(rows), len(ends) - 1))
@@ -225,9 +224,9 @@ def sum_groups(rows: Floats, ends: Ints) -> Floats:
     return sums
 
 
-def starts(questions: Sequence[Question]) -> Ints:
+def _starts(questions: Sequence[Question]) -> Ints:
     """Return the first nugget of each question, and the number of all."""
-    return np.cumsum([0, *(len(question.nuggets) for question in questions)])
+    return starts_of([len(question.nuggets) for question in questions])
 
 
 def _join(arrays: Iterable[NDArray[Any]]) -> Floats:
@@ -238,7 +237,7 @@ def nugget_stats(
     questions: Sequence[Question], weights: str, credit: Floats, allowed: Floats, lengths: Floats
 ) -> NuggetStats:
     """Return runs x questions from runs x nuggets: credit in recall, and in the allowance."""
-    ends, weight = starts(questions), _join(nugget_weights(q, weights) for q in questions)
+    ends, weight = _starts(questions), _join(nugget_weights(q, weights) for q in questions)
     total = np.broadcast_to(sum_groups(weight[None], ends), lengths.shape)
     credited = sum_groups(credit * weight, ends)
     return NuggetStats(credited, total, ALLOWANCE * sum_groups(allowed, ends), lengths)
@@ -301,7 +300,7 @@ def score_shares(
     strict = _join(decisions[q.id].returned_counts(strict=True) for q in questions)
     table = np.concatenate([weights, weights * support, weights * strict])
     rows = []
-    for question, sums in zip(questions, sum_groups(table, starts(questions)).T, strict=True):
+    for question, sums in zip(questions, sum_groups(table, _starts(questions)).T, strict=True):
         shares = zip(sums[3:].tolist(), sums[:3].tolist() * 2, strict=True)
         values = (part / total if total else math.nan for part, total in shares)
         rows.append(NuggetShares(run.tag, question.id, *values))
@@ -369,7 +368,7 @@ def run_answers(
             expected_support, expected_count = (x.max(axis=0, initial=0.0) for x in mixed)
         supports.append(np.stack([expected_support, support]))
         counts.append(np.stack([expected_count, count]))
-    ends, returned_counts = starts(questions), np.concatenate(counts, axis=1)
+    ends, returned_counts = _starts(questions), np.concatenate(counts, axis=1)
     shares = sum_groups(np.concatenate(supports, axis=1), ends) / np.diff(ends)
     lengths = np.broadcast_to(run_lengths(run, questions), shares.shape)
     stats = nugget_stats(questions, official.weights, returned_counts, returned_counts, lengths)

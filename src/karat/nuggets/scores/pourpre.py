@@ -69,12 +69,9 @@ class Pourpre:
     def matches(self, question: Question, responses: Sequence[Response]) -> Floats:
         """Return the matches, responses by nuggets; the threshold is not applied."""
         texts = [text for nugget in question.nuggets for text in nugget.descriptions]
-        words = cut_words(
-            [*texts, *(response.text for response in responses)], self.stem, self.stop
-        )
-        starts = np.cumsum(
-            [0, *(len(key_nugget.descriptions) for key_nugget in question.nuggets[:-1])]
-        )
+        answers = [response.text for response in responses]
+        words = cut_words([*texts, *answers], self.stem, self.stop)
+        starts = np.cumsum([0, *(len(nugget.descriptions) for nugget in question.nuggets[:-1])])
         return np.maximum.reduceat(_overlap(words, len(texts), self.weigh), starts, axis=1)
 
     def score(self, run: Run, key: NuggetKey, progress: Progress = silent) -> RunScore:
@@ -116,12 +113,14 @@ def score_pourpre(
 
 def _overlap(words: RaggedWords, descriptions: int, weigh: Weigh) -> Floats:
     """Return matches, responses by descriptions; the first texts are the descriptions."""
-    used = np.unique(words.classes[words.ids[: words.offsets[descriptions]]])
+    end = words.offsets[descriptions]
+    row = np.repeat(np.arange(descriptions), np.diff(words.offsets[: descriptions + 1]))
+    described = words.classes[words.ids[:end]]
+    used = np.unique(described)
     weight = np.zeros((descriptions, len(used)))
-    for i in range(descriptions):  # a word that occurs twice in a description counts twice
-        bag = words.row(i)
-        word_weights = weigh([words.words[k] for k in bag.tolist()])
-        np.add.at(weight[i], np.searchsorted(used, words.classes[bag]), word_weights)
+    word_weights = weigh([words.words[k] for k in words.ids[:end].tolist()])
+    # A word that occurs twice in a description counts twice.
+    np.add.at(weight, (row, np.searchsorted(used, described)), word_weights)
     shared = product(_has(words, descriptions, used), weight.T)
     totals = weight.sum(axis=1)
     out: Floats = np.divide(shared, totals, out=np.zeros_like(shared), where=totals > 0)

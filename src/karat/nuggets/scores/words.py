@@ -11,13 +11,12 @@ neighboring sentences.
 from __future__ import annotations
 
 import atexit
-import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, TypeAlias
 from unicodedata import category
 
 from karat import _kernel
@@ -29,7 +28,7 @@ from karat.nuggets.sets.keys_and_runs import Nugget, Run
 from karat.progress import Progress, silent
 from karat.storage.digests import text_digest
 from karat.storage.output import FilePath
-from karat.text.segments import STRIDE, Lines, Segments, Strings, Texts, batches
+from karat.text.segments import Lines, Segments, Strings, Texts, as_segments, batches
 from karat.text.tokens import Ragged, Vocab, select, stem_words, stop_words, tokenize
 
 TOKENIZER, CASE = "intl", "lower"
@@ -38,15 +37,8 @@ _END = re.compile(r"[.!?…。！？\n](?:(?<=\n)\n*|(?<!\n)\s+)")
 """Line ends, or a mark (which is kept) and the white space after it. The pattern begins with a set
 of characters, which is several times as fast as a look-behind at every position."""
 
-StemIdf: TypeAlias = Callable[[Sequence[str]], Sequence[float]]
+StemIdf: TypeAlias = Callable[[Sequence[str]], Floats]
 """Function from words, stemmed if a classifier stems them, to their idf."""
-
-
-class TextSlices(Protocol):
-    """Texts that are read in slices: a list, or a file that is too large for one."""
-
-    def __len__(self) -> int: ...
-    def __getitem__(self, at: slice, /) -> Sequence[str]: ...
 
 
 @dataclass(frozen=True)
@@ -92,9 +84,9 @@ def _keeps(texts: tuple[str, ...], stop: str) -> Flags:
     _, bare = _cut(texts)
     words = bare.words(0, len(bare))
     nonempty = np.array([word != "" for word in words], dtype=np.bool_)
-    return (
-        nonempty if stop == "none" else nonempty & np.array(stop_words(stop).lacks(words), np.bool_)
-    )
+    if stop == "none":
+        return nonempty
+    return nonempty & np.array(stop_words(stop).lacks(words), np.bool_)
 
 
 def forget_texts() -> None:
@@ -139,28 +131,35 @@ def _bare(word: str) -> str:
     return word[first:last]
 
 
-def smoothed_idf(texts: TextSlices, words: WordRecipe) -> StemIdf:
+def _count_texts(
+    texts: Segments, cut: Callable[[list[str], Vocab], Ragged], progress: Progress = silent
+) -> tuple[Vocab, Ints]:
+    """Return words and the number of texts that have each, counted in batches of bounded size."""
+    vocab, counts = Vocab(), np.zeros(0, dtype=np.int64)
+    for start, stop in batches([texts], BATCH, 1 << 24):
+        tokens = cut(texts.views(start, stop).strings(), vocab)
+        row = np.repeat(np.arange(stop - start, dtype=np.int64), np.diff(tokens.offsets))
+        pairs = np.unique(row << 32 | tokens.ids)
+        more = np.bincount(pairs & 0xFFFFFFFF, minlength=len(vocab))
+        counts = np.pad(counts, (0, len(more) - len(counts))) + more
+        progress(stop, len(texts), f"counting words of {texts.name}")
+    return vocab, counts
+
+
+def smoothed_idf(texts: Texts, words: WordRecipe) -> StemIdf:
     """Return idf(w) = log((N + 1) / (c + 1/2)): c of the N texts have the word, or its stem.
 
     Smoothed, unlike Pourpre's log(N / c) in `texts_idf`: most words of a description occur in few
     responses, and a word without any must weigh more than a word with one. With a single response,
     no word weighs 0.
     """
-    vocab = Vocab()
-    counts = np.zeros(0, dtype=np.int64)
-    for start in range(0, len(texts), BATCH):
-        tokens = words.tokens(texts[start : start + BATCH], vocab)
-        rows = np.repeat(np.arange(len(tokens.offsets) - 1), tokens.lengths)
-        both = np.sort(rows * np.int64(len(vocab) + 1) + tokens.ids)
-        first = np.append(True, both[1:] != both[:-1])[: len(both)]
-        batch_counts = np.bincount(both[first] % (len(vocab) + 1), minlength=len(vocab))
-        counts = batch_counts + np.pad(counts, (0, len(vocab) - len(counts)))
+    segments = as_segments(texts, "responses")
+    vocab, counts = _count_texts(segments, words.tokens)
 
-    def idf(words: Sequence[str]) -> Sequence[float]:
+    def idf(words: Sequence[str]) -> Floats:
         ids = vocab.find(list(words))
         word_counts = np.where(ids >= 0, np.append(counts, 0)[ids], 0)
-        weights: list[float] = log((len(texts) + 1) / (word_counts + 0.5)).tolist()
-        return weights
+        return log((len(segments) + 1) / (word_counts + 0.5))
 
     return idf
 
@@ -173,10 +172,6 @@ class RaggedWords:
     offsets: Ints
     words: list[str]  # each word by its id
     classes: NDArray[np.int32]  # the class of each word by its id
-
-    def row(self, i: int) -> NDArray[np.int32]:
-        """Return the words of a text."""
-        return self.ids[self.offsets[i] : self.offsets[i + 1]]
 
 
 def cut_words(texts: Texts, stem: str = "none", stop: str = "none") -> RaggedWords:
@@ -210,8 +205,6 @@ def code_points(texts: Sequence[str]) -> Ragged:
 
 Weigh: TypeAlias = Callable[[Sequence[str]], Floats]
 """Function from words, lower-cased and not stemmed, to their weights."""
-
-_PIECE = 1 << 14  # texts that are cut at a time
 
 
 def count_weights(words: Sequence[str]) -> Floats:
@@ -264,15 +257,12 @@ def texts_idf(
     texts: Segments, stem: str = "none", progress: Progress = silent
 ) -> DocumentFrequencies:
     """Count words in any texts, in batches of bounded size."""
-    vocab, counts = Vocab(), np.zeros(0, dtype=np.int64)
-    for start, stop in batches([texts], _PIECE, 1 << 24):
-        piece = texts.views(start, stop).strings()
-        tokens = tokenize(piece, TOKENIZER, CASE, stem, vocab=vocab, threads=1)
-        row = np.repeat(np.arange(len(piece), dtype=np.int64), np.diff(tokens.offsets))
-        pairs = np.unique(row << 32 | tokens.ids)
-        more = np.bincount(pairs & 0xFFFFFFFF, minlength=len(vocab))
-        counts = np.pad(counts, (0, len(more) - len(counts))) + more
-        progress(stop, len(texts), f"counting words of {texts.name}")
+
+    def cut(texts: Sequence[str], vocab: Vocab) -> Ragged:
+        tokens = tokenize(texts, TOKENIZER, CASE, stem, vocab=vocab, threads=1)
+        return Ragged(tokens.ids, tokens.offsets)
+
+    vocab, counts = _count_texts(texts, cut, progress)
     words = vocab.words(0, len(vocab))
     return DocumentFrequencies(len(texts), dict(zip(words, counts.tolist(), strict=True)), stem)
 
@@ -280,28 +270,11 @@ def texts_idf(
 POOLED = "pooled"  # idf from the responses themselves, not from a corpus
 
 
-class Corpus:
-    """Texts of a file, one per line, read in slices."""
-
-    def __init__(self, path: str | os.PathLike[str], progress: Progress = silent) -> None:
-        self.lines = Lines(path, progress)
-
-    def __len__(self) -> int:
-        return len(self.lines)
-
-    def __getitem__(self, at: slice) -> list[str]:
-        start, stop, step = at.indices(len(self))
-        first = start - start % STRIDE
-        lines = self.lines.views(first, max(stop, first)).strings()
-        return lines[start - first : max(stop, start) - first : step]
-
-
 @dataclass(frozen=True)
 class IdfSource:
     """Source of idf: `pooled`, or the path of a corpus."""
 
     name: str = POOLED
-    progress: Progress = field(default=silent, compare=False, repr=False)
     _cache: dict[tuple[Pool, WordRecipe], StemIdf] = field(
         default_factory=dict, compare=False, repr=False
     )
@@ -312,7 +285,7 @@ class IdfSource:
     @property
     def signature(self) -> str:
         """The source, with a digest of a corpus."""
-        return POOLED if self.name == POOLED else f"{self.name}@{self._corpus.lines.digest()}"
+        return POOLED if self.name == POOLED else f"{self.name}@{self._corpus.digest()}"
 
     def check(self) -> None:
         """Raise InputError if the corpus cannot be read."""
@@ -320,8 +293,8 @@ class IdfSource:
             len(self._corpus)
 
     @cached_property
-    def _corpus(self) -> Corpus:
-        return Corpus(self.name, self.progress)
+    def _corpus(self) -> Lines:
+        return Lines(self.name)
 
     def of_classifier(self, pool: Pool, words: WordRecipe) -> StemIdf:
         """Return the idf of words as a classifier cuts and stems them (cached)."""
@@ -334,8 +307,8 @@ class IdfSource:
     def of_words(self, runs: Iterable[Run], stem: str) -> Weigh:
         """Return the idf of words for Pourpre."""
         if self.name == POOLED:
-            return pooled_idf(runs, stem, self.progress)
-        return texts_idf(self._corpus.lines, stem, self.progress)  # a pipe is read only once
+            return pooled_idf(runs, stem)
+        return texts_idf(self._corpus, stem)  # a pipe is read only once
 
 
 _ALONE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -345,18 +318,16 @@ _MARKS = re.compile(r"[^\w\s]|_")
 
 
 class ResponseWord(NamedTuple):
-    """A word of a response and its position."""
+    """A word of a response, its position, and the numbers of the nuggets that have it, from 0."""
 
     text: str
     start: int
     end: int
-    in_nugget: bool  # True if the nugget has the word too
+    nuggets: list[int]
 
 
-def words_with_nuggets(
-    response: str, nuggets: Sequence[Nugget]
-) -> Iterator[tuple[ResponseWord, list[int]]]:
-    """Yield the words of a response, each with the numbers of the nuggets that have it, from 0."""
+def words_with_nuggets(response: str, nuggets: Sequence[Nugget]) -> list[ResponseWord]:
+    """Return the words of a response, with the nuggets that have each."""
     places = list(_WORD.finditer(response))
     described = (" ".join(nugget.descriptions) for nugget in nuggets)
     stems = _stem_sets([*(place[0] for place in places), *described])
@@ -364,17 +335,19 @@ def words_with_nuggets(
     for j, nugget_stems in enumerate(stems[len(places) :]):
         for stem in nugget_stems:
             having.setdefault(stem, []).append(j)
+    words = []
     for place, word_stems in zip(places, stems, strict=False):
         numbers = sorted({j for stem in word_stems for j in having.get(stem, ())})
-        yield ResponseWord(place[0], place.start(), place.end(), bool(numbers)), numbers
+        words.append(ResponseWord(place[0], place.start(), place.end(), numbers))
+    return words
 
 
-def quotation(words: Sequence[ResponseWord]) -> str:
-    """Return the words that the nugget has too, in their order, with … for gaps."""
+def quotation(words: Sequence[ResponseWord], nugget: int) -> str:
+    """Return the words that a nugget has too, in their order, with … for gaps."""
     pieces: list[str] = []
     for n, word in enumerate(words):
-        if word.in_nugget:
-            is_adjacent = n > 0 and words[n - 1].in_nugget
+        if nugget in word.nuggets:
+            is_adjacent = n > 0 and nugget in words[n - 1].nuggets
             gap = " " * (n > 0 and words[n - 1].end < word.start) if is_adjacent else " … "
             pieces += [gap * bool(pieces), word.text]
     return "".join(pieces)
@@ -385,8 +358,8 @@ def excerpt(response: str, nugget: Nugget, most: int = 30) -> str:
 
     Among equally good windows, the middle one of the first group that overlaps is chosen.
     """
-    words = [word for word, _ in words_with_nuggets(response, [nugget])]
-    window = best_window([word.in_nugget for word in words], most)
+    words = words_with_nuggets(response, [nugget])
+    window = best_window([bool(word.nuggets) for word in words], most)
     if len(window) == len(words):
         return response
     text = response[words[window.start].start : words[window.stop - 1].end]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from karat.errors import InputError, quoted
 from karat.evalset.judgements import ADJUDICATED, MODEL, PERSON, check_kinds
@@ -132,10 +132,7 @@ class Judgements:
     @cached_property
     def of_response(self) -> dict[tuple[str, str], dict[str, float]]:
         """(question, normalised response) -> nugget -> value: `values` by response."""
-        values: dict[tuple[str, str], dict[str, float]] = {}
-        for (question, nugget, text), value in self.values.items():
-            values.setdefault((question, text), {})[nugget] = value
-        return values
+        return self._by_response(self._votes)
 
     @cached_property
     def of_run(self) -> dict[tuple[str, str, str], dict[str, float]]:
@@ -143,9 +140,13 @@ class Judgements:
 
         Adjudicated judgements are the exception: they apply to the same words in every run.
         """
-        values: dict[tuple[str, str, str], dict[str, float]] = {}
-        for (run, question, nugget, text), votes in self._own_votes.items():
-            values.setdefault((run, question, text), {})[nugget] = votes.value(self.ties)
+        return self._by_response(self._own_votes)
+
+    def _by_response(self, votes_by_pair: Mapping[Any, Votes]) -> dict[Any, dict[str, float]]:
+        """Return values by response; keys have the nugget and the response last."""
+        values: dict[Any, dict[str, float]] = {}
+        for (*place, nugget, text), votes in votes_by_pair.items():
+            values.setdefault((*place, text), {})[nugget] = votes.value(self.ties)
         return values
 
     @cached_property
@@ -180,10 +181,9 @@ class Judgements:
         self, question: str, nugget: str, text: str, run_tag: str | None = None
     ) -> Sides | None:
         """Return both values of a tie that counts as half; `run_tag` as in `about`."""
-        run_votes = (
-            None if run_tag is None else self._own_votes.get((run_tag, question, nugget, text))
-        )
-        votes = run_votes or self._votes.get((question, nugget, text))
+        pair = question, nugget, text
+        run_votes = None if run_tag is None else self._own_votes.get((run_tag, *pair))
+        votes = run_votes or self._votes.get(pair)
         if votes is None or self.ties != HALF:
             return None
         low, high = votes.sides

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -70,8 +71,8 @@ class NuggetSet:
         if tag not in self.runs:
             from karat.settings import nearest
 
-            tags_text = ", ".join([*self.runs][:10]) + (", …" if len(self.runs) > 10 else "")
-            hint = nearest(tag, self.runs) or f" (there are {tags_text or 'none'})"
+            tags = first_names(self.runs, 10) or "none"
+            hint = nearest(tag, self.runs) or f" (there are {tags})"
             raise InputError(f"{self.name} has no run {quoted(tag)}{hint}")
         return self.runs[tag]
 
@@ -112,6 +113,12 @@ def remarks(nuggets: NuggetSet, *, corrected: bool = True) -> list[str]:
     ]
 
 
+def first_names(names: Iterable[str], most: int) -> str:
+    """Return the first names, with … if there are more."""
+    names = list(names)
+    return ", ".join(names[:most]) + (", …" if len(names) > most else "")
+
+
 def _about_questions(subject: str, ids: list[str]) -> list[str]:
     return [f"{subject}: {_count_names('question', ids)}"] if ids else []
 
@@ -120,7 +127,7 @@ def _count_names(kind: str, names: list[str]) -> str:
     """`question 3`, or `4 questions (1, 2, 3, …)`."""
     if len(names) == 1:
         return f"{kind} {short(names[0])}"
-    return f"{len(names):,} {kind}s ({', '.join(names[:5])}{', …' if len(names) > 5 else ''})"
+    return f"{len(names):,} {kind}s ({first_names(names, 5)})"
 
 
 def _contradictions(judgements: Judgements, corrected: bool) -> list[str]:
@@ -209,6 +216,7 @@ class NuggetDraft:
     ) -> None:
         self.name, self.reading, self.skip_unknown = name, reading, skip_unknown
         self.models, self.ties, self.problem = models, ties, reading.problem
+        self._is_name = partial(reading.check_name, blank=False)
         self.take: tuple[str, ...] = PARTS
         self.questions: dict[str, _DraftedQuestion] = {}
         self._responses: dict[str, list[tuple[FileLocation, str, Response]]] = {}
@@ -364,13 +372,9 @@ class NuggetDraft:
         """Return whether a question of the key has a nugget; if not, record a problem."""
         nuggets = self.questions[question].nuggets
         if id not in nuggets:
-            ids_text = f"{', '.join([*nuggets][:10])}{', …' if len(nuggets) > 10 else ''}"
-            reason = f"which question {short(question)} does not have ({ids_text})"
+            reason = f"which question {short(question)} does not have ({first_names(nuggets, 10)})"
             self.problem(place, f"{subject} nugget {quoted(id)}, {reason}")
         return id in nuggets
-
-    def _is_name(self, kind: str, name: object, place: FileLocation) -> bool:
-        return self.reading.check_name(kind, name, place, blank=False)
 
 
 def _with_kinds(

@@ -228,7 +228,7 @@ _GAINS = (
     number("difference", "Difference", 3, signed=True),
     number("low", "Low", 3, signed=True, help="95%, bootstrap over originals."),
     number("high", "High", 3, signed=True, help="95%, bootstrap over originals."),
-    number("p", "p", 3, "Two-sided p of the difference."),
+    number("p", "p", 3, "Two-sided p of the difference.", positive=True),
 )
 
 

@@ -43,12 +43,13 @@ from karat.report.model import (
     text_column,
 )
 from karat.results import Column, number, people_column, program_columns
-from karat.score_settings import CORRECTIONS, SACREBLEU_TESTS, SEGMENT
+from karat.score_settings import CORRECTIONS, SACREBLEU_TESTS
 from karat.scoring import (
     INTERVAL,
     METRIC,
     SCORE,
     SYSTEM,
+    Inference,
     ScoreRow,
     WideScores,
     metric_digits,
@@ -120,7 +121,7 @@ def comparison_answer(comparison: Comparison) -> tuple[str, ...]:
     tests = comparison_tests(comparison)
     if tests.too_few:
         count = format_count(tests.units, tests.unit)
-        if tests.unit == SEGMENT and tests.units < (comparison.segments or 0):
+        if tests.unit == Inference().unit and tests.units < (comparison.segments or 0):
             count += " with a score"
         verb = "is" if tests.units == 1 else "are"
         number = f" for {tests.n_tests} tests" if tests.min_units > MIN_DECIDING_UNITS else ""
@@ -180,8 +181,9 @@ def decision_rule(comparison: Comparison, *, counted: bool = True) -> str:
     """Return the rule behind verdicts and, unless stated elsewhere, how many tests there are."""
     n_tests = comparison_tests(comparison).n_tests if counted else 0
     corrected = f"; {CORRECTIONS[comparison.correction]} ({n_tests})" if n_tests > 1 else ""
-    unit = comparison.unit_text
-    return f"95% interval of the difference by {unit} excludes zero (p < .05){corrected}"
+    level = str(SIGNIFICANCE_LEVEL).lstrip("0")
+    difference = f"difference by {comparison.unit_text}"
+    return f"95% interval of the {difference} excludes zero (p < {level}){corrected}"
 
 
 def _system_sentence(verdicts: SystemVerdicts, base: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import isclose, isnan
 
 from karat.estimation.estimate_results import (
+    CONTRIBUTION_COLUMNS,
     DIFFERENCE_COLUMNS,
     ESTIMATE,
     ESTIMATE_COLUMNS,
@@ -15,6 +16,8 @@ from karat.estimation.estimate_results import (
     Estimate,
     EstimateDifference,
     EstimateRow,
+    RaterContribution,
+    mean_without_nan,
 )
 from karat.estimation.planning import PLANNED_COLUMNS
 from karat.report.charts.models import ChartRow, RowChart, chart_figure
@@ -31,7 +34,7 @@ from karat.report.model import (
     metric_label,
     sentence_case,
 )
-from karat.results import Column, number
+from karat.results import Column, Readers, number
 from karat.scoring import SYSTEM
 from karat.stats.significance import SIGNIFICANCE_LEVEL
 
@@ -62,8 +65,9 @@ def estimate_basis(estimate: Estimate) -> str:
     count = f"{min(labels):,} to {max(labels):,}" if min(labels) < max(labels) else f"{labels[0]:,}"
     units = format_count(max(row.units for row in estimate.rows), estimate.unit)
     basis = f"{count} of {units} labelled."
+    about_raters = _rater_sentences(estimate)
     if estimate.exact:
-        return basis
+        return basis + about_raters
     units = "the {}s of the set" if estimate.finite else "new {}s like these"
     basis += f" 95% intervals for {units.format(estimate.unit)}."
     tested = [difference for difference in estimate.differences if difference.verdict != NOT_TESTED]
@@ -73,7 +77,51 @@ def estimate_basis(estimate: Estimate) -> str:
             f" A difference is decided if p < {SIGNIFICANCE_LEVEL}{correction}, that is, if its "
             f"{_percent(tested[0].confidence)} interval excludes 0."
         )
-    return basis
+    return basis + about_raters
+
+
+def _rater_sentences(estimate: Estimate) -> str:
+    """Return whom intervals are for and what raters contribute; empty without several raters."""
+    rows = [row for row in estimate.contributions if row.baseline is None]
+    if not rows:
+        return ""
+    numbers = [row.raters for row in rows]
+    raters = f"these {numbers[0]} raters"
+    if min(numbers) < max(numbers):
+        raters = f"the {min(numbers)} to {max(numbers)} raters of each system"
+    if estimate.any_raters:
+        return (
+            f" Intervals and tests are for raters in general, estimated from {raters}: "
+            f"{_shares_clause(estimate, 'contribute')}."
+        )
+    if estimate.exact:
+        return f" The scores are those of {raters}; for raters in general, use --raters any."
+    return (
+        f" Intervals and tests are for {raters}. For raters in general (--raters any), raters "
+        f"{_shares_clause(estimate, 'would contribute')}."
+    )
+
+
+def _shares_clause(estimate: Estimate, verb: str) -> str:
+    """Return what raters contribute to the variance of scores and differences, on average."""
+    rows = estimate.contributions
+    scores = [row for row in rows if row.baseline is None]
+    differences = [row for row in rows if row.baseline is not None]
+    subject = "" if verb != "contribute" else "raters "
+    clause = f"{subject}{verb} {_shares_text(scores, estimate.unit, 'of the variance of scores')}"
+    if differences:
+        clause += f", and {_shares_text(differences, estimate.unit, 'of that of differences')}"
+    return clause
+
+
+def _shares_text(rows: Sequence[RaterContribution], unit: str, of: str) -> str:
+    """Return the mean shares of the variance of scores or differences."""
+    raters = mean_without_nan([row.rater_share for row in rows])
+    units = mean_without_nan([row.unit_share for row in rows])
+    if isnan(raters):
+        return f"a part {of} that cannot be told from noise"
+    text = f"{100 * raters:.0f}% {of}"
+    return text if isnan(units) else f"{text} ({unit}s {100 * units:.0f}%)"
 
 
 def _percent(confidence: float) -> str:
@@ -283,6 +331,11 @@ def _tables(estimate: Estimate, biased: Sequence[EstimateRow]) -> Iterator[Table
     if biased:
         title = f"Bias of {name_helpers(judge_names(estimate))}"
         yield Table("bias", title, with_digits(_BIAS_COLUMNS), biased, readers="people")
+    if estimate.contributions:
+        title = "Variance for raters in general, by source"
+        readers: Readers = "all" if estimate.any_raters else "programs"
+        rows = estimate.contributions
+        yield Table("raters", title, CONTRIBUTION_COLUMNS, rows, readers=readers)
     if estimate.judges:
         yield Table("judges", "Judges", JUDGE_COLUMNS, estimate.judges)
     if estimate.planned:

@@ -100,8 +100,30 @@ def _systems_table(report: MetaReport) -> Table:
     if resamples:
         resample_count = format_count(resamples, "bootstrap resample")
         scales = f"In brackets: 95% intervals from {resample_count} of segments. {scales}"
+    notes = (scales, *_rater_notes(report))
     cells = tuple(rows.values())
-    return Table("systems", "Systems", tuple(columns_by_key.values()), cells, notes=(scales,))
+    return Table("systems", "Systems", tuple(columns_by_key.values()), cells, notes=notes)
+
+
+def _rater_notes(report: MetaReport) -> Iterator[str]:
+    """Yield whom the intervals of human scores are for, where several raters are known."""
+    shares = []
+    for row in report.rater_shares:
+        raters = f"{row.fewest}" if row.fewest == row.most else f"{row.fewest} to {row.most}"
+        part = "cannot be told from noise" if math.isnan(row.share) else f"{100 * row.share:.0f}%"
+        shares.append(f"{row.dimension} {part} ({raters} raters)")
+    listed = join_names(shares) if shares else ""
+    if report.any_raters:
+        yield (
+            "Intervals of human scores are for new segments and raters in general, with Student's "
+            "t and Satterthwaite's degrees of freedom; there is none where fewer than two raters "
+            "are known." + (f" Share of raters in their variance: {listed}." if listed else "")
+        )
+    elif listed:
+        yield (
+            "Intervals of human scores are for these raters. For raters in general (--raters any), "
+            f"this would be the share of raters in the variance: {listed}."
+        )
 
 
 def _value_text(row: SystemScore | MetaRow, digits: int) -> str | None:

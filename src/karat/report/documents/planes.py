@@ -192,7 +192,7 @@ _GROUPS = (
     number("segments", "Segments"),
     Column("maximum", "Maximum", help="The best cell, AEv(alpha, N)."),
     *_R2,
-    number("p", "p", 3, "Permutation test of the largest R^2 of all cells."),
+    number("p", "p", 3, "Permutation test of the largest R^2 of all cells.", positive=True),
     _percent("picking", "Pick: left-out R^2 %", _PICK),
     _percent("bleu", "BLEU's: left-out R^2 %", "Cross-validated R^2 of BLEU's point, AEv(1,4)."),
     Column("prediction", "Prediction"),

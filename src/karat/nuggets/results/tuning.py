@@ -1,15 +1,17 @@
-"""Cross-validation of the paper's classifier: its 24 settings and its threshold models."""
+"""`tune_nuggets`: cross-validation of the paper's classifier, its settings and threshold models."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
+from karat.evalset.catalogue import GivenPath
+from karat.nuggets.formats.loading import as_nuggets
 from karat.nuggets.prediction.paper import Paper
 from karat.nuggets.prediction.pool import (
     AssessorAgreement,
@@ -20,20 +22,31 @@ from karat.nuggets.prediction.pool import (
     folds,
     make_pool,
     run_labels,
-    strict_labels,
     with_institutions,
 )
+from karat.nuggets.prediction.predictions import parse_classifier
 from karat.nuggets.prediction.thresholds import (
     NOISY,
+    ModelRow,
     ThresholdModel,
     best_f_threshold,
     compare_models,
     likeliest_model,
+    model_rows,
 )
+from karat.nuggets.results.notes import CORRECTED_NOTE, STRICT_NOTE, about_idf
 from karat.nuggets.scores.official import NuggetStats, Official, pool_stats
 from karat.nuggets.scores.words import IdfSource
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
+from karat.results import Result
+
+_LEFT_OUT = {
+    "system": "one run was left out at a time. Judgements of other runs on the same nuggets are "
+    "known, so errors are lower than on new questions, and runs that resemble others rank better",
+    "institution": "all runs of one institution were left out together",
+    "question": "one question was left out at a time, so nothing was known of its nuggets",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +111,7 @@ class Tuning:
 
     def scores(self, classifier: Paper) -> Floats:
         """Return the scores of all cells by a classifier, each without its fold's judgements."""
-        cells = self.cells
-        return classifier.scores(cells.pool, cells.labels, cells.fold, self.idf)
+        return classifier.scores(self.cells, self.idf)
 
     def stats(self, values: Floats, official: Official) -> NuggetStats:
         """Return runs x questions from values of judged cells; the others count as not carried."""
@@ -112,14 +124,12 @@ def judged_pool(nuggets: NuggetSet, *, strict: bool = False) -> tuple[Pool, Floa
 
     With `strict`, partial support counts as no support.
     """
-    nuggets = with_institutions(nuggets)
     if not nuggets.runs or not nuggets.judgements.deciding:
         raise InputError(f"{nuggets.name}: expected runs and judgements of them by people")
     judgements = assign_runs(nuggets.judgements, nuggets.runs)
     judged = {row.run for row in judgements.deciding}
     pool = make_pool(nuggets.key, [run for tag, run in nuggets.runs.items() if tag in judged])
-    labels = run_labels(pool, judgements)
-    labels = strict_labels(labels) if strict else labels
+    labels = run_labels(pool, judgements, strict=strict)
     is_judged = ~np.isnan(labels)
     if not (labels[is_judged] > 0).any() or not (labels[is_judged] == 0).any():
         raise InputError(f"{nuggets.name}: expected judgements of both kinds, carried and not")
@@ -140,60 +150,10 @@ def settings(base: Paper | None = None) -> list[Paper]:
     return [replace(base, stem=s, n=n, weight=w, stop=t) for s, n, w, t in choices]
 
 
-def tune_all(
-    nuggets: NuggetSet,
-    by: str = "system",
-    paper: Paper | None = None,
-    progress: Progress = silent,
-    *,
-    corrected: bool = False,
-    strict: bool = False,
-) -> Tuning:
-    """Cross-validate the 24 settings, and all threshold models of the best of them.
-
-    `by` is the unit that is left out: system, institution or question. `paper` has the settings
-    that all 24 share. Classifiers learn from uncorrected judgements; with `corrected`, they are
-    compared with corrected ones, which reveal judgements of the run that is left out. With
-    `strict`, partial support counts as no support.
-    """
-    pool, labels = judged_pool(nuggets, strict=strict)
-    official = corrected_labels(pool, nuggets.judgements) if corrected else labels
-    paper = paper or Paper()
-    if paper.responses and by == "question":
-        raise InputError(
-            "training on judged responses while questions are left out: of a question that is left "
-            "out no response is known; leave out systems or institutions"
-        )
-    official = strict_labels(official) if strict else official
-    cells, source = FoldedCells(pool, labels, folds(pool, by), official), paper.source
-    trials = tune(cells, settings(paper), source, progress)
-    models = try_models(cells, by, best_trial(trials).classifier, source, progress)
-    institutions: dict[str, list[str]] = {}
-    for run, institution in zip(pool.runs, pool.institutions, strict=True):
-        institutions.setdefault(institution, []).append(run)
-    left_out = tuple(map(tuple, institutions.values())) if by == "institution" else ()
-    return Tuning(by, cells, source, tuple(trials), tuple(models), left_out)
-
-
-def tune(
-    cells: FoldedCells,
-    classifiers: Sequence[Paper],
-    source: IdfSource | None = None,
-    progress: Progress = silent,
-) -> list[Trial]:
-    """Cross-validate settings, in their order."""
-    trials, source = [], source or IdfSource()
-    for k, classifier in enumerate(classifiers):
-        trials.append(trial(cells, classifier, source))
-        progress(k + 1, len(classifiers), "tuning")
-    return trials
-
-
 def trial(cells: FoldedCells, classifier: Paper, source: IdfSource | None = None) -> Trial:
     """Cross-validate a setting, each fold at the threshold with the best F on the others."""
-    arguments = cells.pool, cells.labels, cells.fold, source
-    carried = cells.or_known(fold_guesses(cells, classifier.each_fold(*arguments)))
-    scores = classifier.scores(*arguments)
+    carried = cells.or_known(fold_guesses(cells, classifier.each_fold(cells, source)))
+    scores = classifier.scores(cells, source)
     threshold = best_f_threshold(scores[cells.is_judged], cells.labels[cells.is_judged] > 0)
     return Trial(classifier, cells.agreement(carried), threshold, carried)
 
@@ -221,13 +181,13 @@ def try_models(
     The scores of runs are expected values. If questions are left out, their nuggets cannot have
     their own thresholds, so only the global model is tried.
     """
-    scores = paper.scores(cells.pool, cells.labels, cells.fold, source)
+    scores = paper.scores(cells, source)
     trials = []
     for done, model in enumerate(compare_models(cells.pool, scores, cells.labels), 1):
         agreement = carried = None
         if model.name in (NOISY if by != "question" else NOISY[:1]):
             rule = replace(paper, threshold_model=model.name)
-            chances, decisions = rule.leave_out(cells.pool, cells.labels, cells.fold, source)
+            chances, decisions = rule.leave_out(cells, source)
             carried = cells.or_known(decisions)
             agreement = cells.agreement(carried, cells.or_known(chances))
         trials.append(ModelTrial(model, agreement, carried))
@@ -238,3 +198,133 @@ def try_models(
 def best_trial(trials: Sequence[Trial]) -> Trial:
     """Return the trial with the best F; the first of equals."""
     return max(trials, key=lambda trial: trial.agreement.f)
+
+
+# ----------------------------------------------------------------------------------- results
+
+
+class SettingRow(NamedTuple):
+    """A setting of the paper's classifier, cross-validated."""
+
+    stem: str
+    n: int
+    weight: str
+    stop: str
+    precision: float
+    recall: float
+    f: float
+    tau_b: float
+    r_squared: float
+    rmse: float
+    threshold: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CrossValidated(Result):
+    """The 24 settings of the paper's classifier and, for the best, all threshold models."""
+
+    name: str  # the name of the set
+    settings: Mapping[str, Any]
+    tuning: Tuning
+
+    signature = ""
+
+    @cached_property
+    def trials(self) -> tuple[SettingRow, ...]:
+        """The 24 settings of the paper's classifier, the best F first."""
+        return tuple(
+            SettingRow(rule.stem, rule.n, rule.weight, rule.stop, *trial.agreement, trial.threshold)
+            for trial in sorted(self.tuning.trials, key=lambda trial: -trial.agreement.f)
+            for rule in [trial.classifier]
+        )
+
+    @cached_property
+    def models(self) -> tuple[ModelRow, ...]:
+        """The threshold models for the best setting."""
+        tried = self.tuning.models
+        return model_rows([trial.model for trial in tried], [trial.agreement for trial in tried])
+
+    def _notes(self, *sentences: str) -> tuple[str, ...]:
+        return (
+            f"Cross-validated: {_LEFT_OUT[self.tuning.by]}.",
+            *sentences,
+            *[CORRECTED_NOTE.format("Official judgements")] * self.settings["corrected"],
+            *[STRICT_NOTE] * self.settings["strict"],
+            about_idf(self.tuning.idf),
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NuggetTuning(CrossValidated):
+    """The 24 settings of the paper's classifier and, for the best, all threshold models."""
+
+    @property
+    def rows(self) -> tuple[SettingRow, ...]:
+        """The settings, the best F first."""
+        return self.trials
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Notes on how the numbers were computed."""
+        tuning, no_own = self.tuning, ""
+        if tuning.by == "question":
+            no_own = "; nuggets of a question that is left out have only the global threshold"
+        several = "; ".join(", ".join(runs) for runs in tuning.left_out if len(runs) > 1)
+        count = f"{len(tuning.left_out)} institutions{'; together: ' * bool(several)}{several}."
+        return self._notes(
+            *([count] if tuning.left_out else []),
+            "Each setting has one threshold, with the best F on the other folds; runs are scored "
+            f"from decisions. Threshold models are those of {tuning.best.classifier.full_summary}; "
+            f"runs are scored from probabilities{no_own}.",
+        )
+
+
+def tune_nuggets(
+    nuggets: NuggetSet | GivenPath,
+    by: str = "system",
+    *,
+    classifier: Paper | str = "paper",
+    institution: str | None = None,
+    corrected: bool = False,
+    strict: bool = False,
+    progress: Progress = silent,
+) -> NuggetTuning:
+    """Cross-validate the 24 settings of the paper's classifier, and the threshold models.
+
+    Classifiers learn from uncorrected judgements; with `corrected`, they are compared with
+    corrected ones, which reveal judgements of the run that is left out.
+
+    Args:
+        nuggets, by, classifier, institution, corrected, strict: as for `evaluate_nuggets`.
+        progress: function that is called with the progress.
+    """
+    paper = parse_classifier(classifier)
+    if not isinstance(paper, Paper):
+        expected = "paper, with settings that trials share"
+        raise InputError(f"classifier={classifier}: expected {expected}")
+    nuggets = with_institutions(as_nuggets(nuggets, progress), institution)
+    pool, labels = judged_pool(nuggets, strict=strict)
+    official = labels
+    if corrected:
+        official = corrected_labels(pool, nuggets.judgements, strict=strict)
+    if paper.responses and by == "question":
+        raise InputError(
+            "training on judged responses while questions are left out: of a question that is left "
+            "out no response is known; leave out systems or institutions"
+        )
+    cells, source = FoldedCells(pool, labels, folds(pool, by), official), paper.source
+    trials = []
+    for done, rule in enumerate(rules := settings(paper), 1):
+        trials.append(trial(cells, rule, source))
+        progress(done, len(rules), "tuning")
+    models = try_models(cells, by, best_trial(trials).classifier, source, progress)
+    institutions: dict[str, list[str]] = {}
+    for run, name in zip(pool.runs, pool.institutions, strict=True):
+        institutions.setdefault(name, []).append(run)
+    left_out = tuple(map(tuple, institutions.values())) if by == "institution" else ()
+    options = {"leave_out": by, "classifier": str(paper), "institution": institution}
+    return NuggetTuning(
+        name=nuggets.name,
+        settings={**options, "corrected": corrected, "strict": strict},
+        tuning=Tuning(by, cells, source, tuple(trials), tuple(models), left_out),
+    )
