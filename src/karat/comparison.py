@@ -20,6 +20,7 @@ from karat.scoring import (
     StatsKey,
     SystemStats,
     TextLookup,
+    difference_interval,
     row_digits,
     score_interval,
     score_totals,
@@ -296,9 +297,8 @@ def compare_statistics(
         ends = score_interval(key[1], estimates[key])
         rows[key] = CompareRow(*key, scores[key], *ends, is_leading=key in leading)
     for at, (key, difference) in enumerate(zip(tested, family.differences, strict=True)):
-        m, (low, high), p = key[1], family.interval(at), family.p(at)
-        if m.bounded:
-            low, high = max(low, -m.full_scale), min(high, m.full_scale)
+        m, p = key[1], family.p(at)
+        low, high = difference_interval(m, family.interval(at))
         baseline_values = stats[test.baseline, m].segment_scores
         rows[key] = _count_wins(rows[key], stats[key].segment_scores, baseline_values)._replace(
             delta=difference.value,

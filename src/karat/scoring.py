@@ -615,6 +615,12 @@ def score_interval(m: Metric, estimate: UnitEstimate) -> tuple[float | None, flo
     return (max(low, 0.0), min(high, m.full_scale)) if m.bounded else (low, high)
 
 
+def difference_interval(m: Metric, ends: tuple[float, float]) -> tuple[float, float]:
+    """Return the interval of a difference of scores, within the differences that are possible."""
+    low, high = ends
+    return (max(low, -m.full_scale), min(high, m.full_scale)) if m.bounded else ends
+
+
 def segment_values(stats: Mapping[StatsKey, SystemStats]) -> dict[StatsKey, Floats]:
     """Return the segment scores that were kept, by system and the metric's `of_segments()`."""
     return {

@@ -18,7 +18,15 @@ from karat.errors import InputError, quoted
 from karat.metrics.base import Metric
 from karat.results import Column, number, program_columns
 from karat.score_settings import CORRECTIONS
-from karat.scoring import METRIC, SYSTEM, StatsKey, SystemStats, TextInputs, row_digits
+from karat.scoring import (
+    METRIC,
+    SYSTEM,
+    StatsKey,
+    SystemStats,
+    TextInputs,
+    difference_interval,
+    row_digits,
+)
 from karat.stats.jackknife import UnitEstimate
 from karat.stats.significance import WORSE, min_deciding_units, verdict
 from karat.stats.simultaneous import NONE, JointEstimates, TestFamily
@@ -288,7 +296,7 @@ def compare_slices(
     for at, test in enumerate(tests):
         low = high = p = conclusion = None
         if at in place:
-            low, high = family.interval(place[at])
+            low, high = difference_interval(test.key[1], family.interval(place[at]))
             p = family.p(place[at])
             conclusion = verdict(p, (low, high), test.units, test.key[1].sign, min_units)
         row = SliceRow(
