@@ -28,7 +28,7 @@ LAYERS = (
     ("metrics",),
     ("stats",),
     ("scoring", "ranked_segments"),
-    ("comparison", "explanation", "power_analysis"),
+    ("comparison", "explanation", "power_analysis", "slices"),
     ("arrow", "meta"),
     ("estimation",),
     ("gating", "reproduction"),

@@ -32,6 +32,7 @@ from karat.scoring import (
     text_lookup,
 )
 from karat.settings import check_count
+from karat.slices import SliceLabels, check_single_rows, plan_slices
 from karat.text.references import GivenReferences, References
 from karat.text.segments import Segments, Texts
 
@@ -144,6 +145,7 @@ def compare(
     skip_missing: bool = False,
     baseline: str | None = ComparisonSettings.baseline,
     units: UnitLabels = ComparisonSettings.units,
+    slices: SliceLabels = ComparisonSettings.slices,
     correction: str = ComparisonSettings.correction,
     margin: Limit = None,
     test: str = ComparisonSettings.test,
@@ -164,6 +166,9 @@ def compare(
             Systems are then compared on the segments that every system has.
         baseline: name of the system to compare with; by default the first.
         units: what intervals and tests are computed from, as for `score`.
+        slices: also compare within slices of the segments, such as domains: a label for each
+            segment; `length`, for short, medium and long references; `document`, for a set of few
+            documents; or a column of a table. Tests of all slices are corrected together.
         correction: `simultaneous` corrects intervals and p-values for the number of tests; `none`.
         margin: largest difference that does not matter: a number, or numbers by metric. Says
             whether a system is equivalent to the baseline, or no worse.
@@ -190,6 +195,7 @@ def compare(
                 **{**columns, "skip_missing": skip_missing, "buckets": buckets, "threads": threads},
                 baseline=baseline,
                 units=column_of_units(units),
+                slices=column_of_slices(slices),
                 correction=correction,
                 margin=margin,
                 test=test,
@@ -205,10 +211,19 @@ def compare(
         check_form(signature)
         check_count("examples", examples)
         inference = plan_inference(inputs, units, buckets)
+        segment_slices = plan_slices(inputs, slices)
+        if segment_slices is not None:
+            check_single_rows(inference.buckets)
         keep = Keep(True, True, inference.buckets, inference.units)
         stats = compute_statistics(inputs, keep, threads, report, planned.fields(inference))
         comparison = compare_statistics(
-            stats, inputs.references.number, planned, inference, signature, report
+            stats,
+            inputs.references.number,
+            planned,
+            inference,
+            signature,
+            report,
+            segment_slices,
         )
     texts = text_lookup(inputs.systems, inputs.references)
     example_rows = find_examples(comparison, texts, examples)
@@ -287,6 +302,13 @@ def column_of_units(units: UnitLabels) -> str | None:
     if units is None or isinstance(units, str):
         return units
     raise InputError("units of a table are in a column: name it, as in units='document'")
+
+
+def column_of_slices(slices: SliceLabels) -> str | None:
+    """Return the column of a table with the slices; labels are for texts."""
+    if slices is None or isinstance(slices, str):
+        return slices
+    raise InputError("slices of a table are in a column: name it, as in slices='domain'")
 
 
 class KaratAccessor:

@@ -22,6 +22,7 @@ from karat.scoring import (
     StatsKey,
     SystemStats,
     TextLookup,
+    difference_interval,
     row_digits,
     score_interval,
     score_totals,
@@ -29,6 +30,7 @@ from karat.scoring import (
     unit_variances,
 )
 from karat.settings import check_count, check_trials, nearest
+from karat.slices import SliceRow, Slices, compare_slices, slice_note
 from karat.stats.resampling import bootstrap_tables, exchange_limbs
 from karat.stats.significance import (
     UNDECIDED,
@@ -172,6 +174,10 @@ class Comparison(ScoreResults[CompareRow]):
     """Differences of three to twenty systems from each other, by each metric."""
     segments: int | None = field(default=None, kw_only=True)
     """Number of segments of each system."""
+    slices: tuple[SliceRow, ...] = field(default=(), kw_only=True)
+    """Comparisons within slices of the segments; slices where a system is worse come first."""
+    slicing: str | None = field(default=None, kw_only=True)
+    """The kind of slices: `length`, `document`, a column; None without slices."""
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -218,7 +224,8 @@ class Comparison(ScoreResults[CompareRow]):
     def settings(self) -> dict[str, object]:
         """Metrics, references, baseline, test and intervals."""
         tests = _test_fields(self.test, self.trials, self.seed, self.correction)
-        return {**super().settings, "baseline": self.baseline, **tests}
+        slices = {} if self.slicing is None else {"slices": self.slicing}
+        return {**super().settings, "baseline": self.baseline, **tests, **slices}
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -240,7 +247,10 @@ class Comparison(ScoreResults[CompareRow]):
             )
         if self.values:
             methods += f" Wins, losses and ties count segments{variant_note}."
-        return (methods, *super().notes)
+        if self.slicing is None:
+            return (methods, *super().notes)
+        slices = slice_note(self.slices, self.slicing, self.correction)
+        return (methods, slices, *super().notes)
 
     @property
     def unit_text(self) -> str:
@@ -327,8 +337,12 @@ def compare_statistics(
     inference: Inference,
     form: str = "karat",
     progress: Progress = silent,
+    slices: Slices | None = None,
 ) -> Comparison:
-    """Return the comparison of all systems with the baseline, from collected statistics."""
+    """Return the comparison of all systems with the baseline, from collected statistics.
+
+    With `slices`, the comparison is repeated within each of them; statistics must hold rows.
+    """
     stats = stats if inference.buckets else keep_paired_segments(stats)
     for (system, m), system_stats in stats.items():
         inference.check(m)
@@ -355,9 +369,8 @@ def compare_statistics(
         rows[key] = CompareRow(*key, scores[key], *ends, is_leading=key in leading)
         rows[key] = rows[key]._replace(unit=_unit_text(inference))
     for at, (key, difference) in enumerate(zip(tested, family.differences, strict=True)):
-        m, (low, high), p = key[1], family.interval(at), family.p(at)
-        if m.bounded:
-            low, high = max(low, -m.full_scale), min(high, m.full_scale)
+        m, p = key[1], family.p(at)
+        low, high = difference_interval(m, family.interval(at))
         baseline_values = stats[test.baseline, m].segment_scores
         wins, losses, ties = _count_wins(m, stats[key].segment_scores, baseline_values)
         rows[key] = rows[key]._replace(
@@ -376,6 +389,9 @@ def compare_statistics(
         if (margin := margin_of.get(str(m))) is not None:
             within = _margin_verdict((low, high), margin, m.sign, difference.units >= min_units)
             rows[key] = rows[key]._replace(margin=margin, margin_verdict=within)
+    slice_rows: tuple[SliceRow, ...] = ()
+    if slices is not None:
+        slice_rows = compare_slices(stats, slices, test.baseline, inference.units, test.correction)
     metrics = list(dict.fromkeys(m for _, m in stats))
     best_first = sorted(
         stats, key=lambda key: (metrics.index(key[1]), -key[1].sign * scores[key].value)
@@ -393,6 +409,8 @@ def compare_statistics(
         correction=test.correction,
         form=form,
         pairs=tuple(pairs) if 2 < len(stats) // len(metrics) <= MAX_PAIRED_SYSTEMS else (),
+        slices=slice_rows,
+        slicing=None if slices is None else slices.name,
     )
 
 

@@ -92,6 +92,15 @@ class ComparisonSettings(Settings):
         metavar="NAME",
     )
     units: str | None = units_setting()
+    slices: str | None = setting(
+        None,
+        "Also compare within slices: `length` (short, medium and long references), `document` for "
+        "sets of few documents, or a column of a table, such as a domain.",
+        kind=str,
+        option="--slice",
+        metavar="NAME",
+        heading=TESTS,
+    )
     correction: str = correction_setting()
     test: str = setting(
         JACKKNIFE,

@@ -336,8 +336,8 @@ def row_digits(row: Any) -> int:
 
 
 METRIC_NAME = Column("metric", "Metric", help="The metric's name; its full signature is below.")
-METRIC = replace(METRIC_NAME, value=lambda row: str(row.metric))
-SYSTEM = Column("system", "System", help="The name of the system.")
+METRIC: Column = replace(METRIC_NAME, value=lambda row: str(row.metric))
+SYSTEM: Column = Column("system", "System", help="The name of the system.")
 SCORE = number(
     "score",
     "Score",
@@ -730,6 +730,12 @@ def _components(
         "more_units": variance.questions_to_narrow(),
         "more_segments": variance.answers_to_narrow(),
     }
+
+
+def difference_interval(m: Metric, ends: tuple[float, float]) -> tuple[float, float]:
+    """Return the interval of a difference of scores, within the differences that are possible."""
+    low, high = ends
+    return (max(low, -m.full_scale), min(high, m.full_scale)) if m.bounded else ends
 
 
 def segment_values(stats: Mapping[StatsKey, SystemStats]) -> dict[StatsKey, Floats]:

@@ -67,6 +67,8 @@ class TableBatch(NamedTuple):
     """Number of rows without a text that were left out, by system."""
     units: Ints | None = None
     """A hash of the label of each row's unit, if a column has units."""
+    slices: tuple[list[str], NDArray[np.int32]] | None = None
+    """The labels of slices and each row's index in them, if a column has slices."""
 
     def row_numbers(self) -> Ints:
         """Return the number of each row in the table, from 0."""
@@ -248,6 +250,7 @@ class BatchReader:
             rows.present,
             skipped,
             self._units(rows),
+            None if columns.slice is None else self._labels(rows, columns.slice, _SLICE),
         )
 
     def _without_missing(self, rows: RowRange) -> tuple[RowRange, Mapping[str, int]]:
@@ -294,13 +297,20 @@ class BatchReader:
             only = self._columns.system or ONE_SYSTEM
             names = list(self._columns.candidate) if self._columns.wide else [only]
             return names, np.zeros(rows.size, np.int32)
+        return self._labels(rows, column, _SYSTEM_NAME)
+
+    def _labels(
+        self, rows: RowRange, column: str, expected: str
+    ) -> tuple[list[str], NDArray[np.int32]]:
+        """Return the distinct labels in a column, and each row's index in them."""
         if self.kinds[column] == "text":
-            names, codes = _kernel.view_groups(self._texts(rows, column, _SYSTEM_NAME)[0])
+            names, codes = _kernel.view_groups(self._texts(rows, column, expected)[0])
             if "" in names:
                 row = int((codes == names.index("")).argmax())
-                raise self._refusal(rows, row, column, "empty", _SYSTEM_NAME)
+                raise self._refusal(rows, row, column, "empty", expected)
             return names, codes
-        numbers, places = np.unique(self._integers(rows, column), return_inverse=True)
+        values = self._integers(rows, column, expected)
+        numbers, places = np.unique(values, return_inverse=True)
         labels = list(map(str, numbers.tolist()))
         if self.kinds[column] == "truth values":
             labels = ["true" if value else "false" for value in numbers.tolist()]
@@ -384,7 +394,7 @@ class BatchReader:
 _CANDIDATE, _REFERENCE = "a text", "at least one reference"
 """Texts that every row needs, for messages."""
 _SYSTEM_NAME = "the name of a system"
-_UNIT = "the label of its unit"
+_UNIT, _SLICE = "the label of its unit", "the label of its slice"
 _NO_TEXT = ("null", "an empty list", "a list that holds null")
 """Problems that count as a missing text."""
 _WINDOW = 64

@@ -17,7 +17,7 @@ from karat.text.segments import STRIDE, Segments
 
 @dataclass(frozen=True)
 class Columns:
-    """Names of the columns by role: candidates, references, systems, ids, units, scores.
+    """Names of the columns by role: candidates, references, systems, ids, units, slices, scores.
 
     A column of references holds texts or lists of texts; several columns are several references.
     Several columns of candidates are several systems, each named by its column (a wide table).
@@ -32,6 +32,7 @@ class Columns:
     system: str | None = None  # the system of all rows, if each file is a system
     skip_missing: bool = False  # True to leave out rows without a candidate or a reference
     unit: str | None = None  # the units of intervals and tests; None: each id is one
+    slice: str | None = None  # the slices of a comparison
 
     def with_scores(self, metrics: Iterable[Metric]) -> Columns:
         """Add the columns of given scores."""
@@ -102,7 +103,7 @@ class Columns:
     @property
     def names(self) -> list[str]:
         """All columns, without duplicates."""
-        keys = (self.by, self.id, self.unit)
+        keys = (self.by, self.id, self.unit, self.slice)
         columns = (*self.candidate, *self.reference, *keys, *self.scores)
         return list(dict.fromkeys(name for name in columns if name is not None))
 

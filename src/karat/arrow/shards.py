@@ -120,6 +120,7 @@ def shard_folder(path: FilePath | None) -> Iterator[str | None]:
 def job_digest(job: TableJob, pieces: Sequence[TablePiece]) -> str:
     """Return a digest of the job and its pieces, without the folder of rows."""
     job_facts = asdict(replace(job, rows=None, single_rows=False))
+    del job_facts["columns"]["slice"]  # a job never reads it
     if job.columns.unit is None:  # as before units existed
         del job_facts["columns"]["unit"]
     facts = [job_facts, [piece.facts() for piece in pieces]]

@@ -5,7 +5,7 @@ The order of parts does not matter: the sum is the same, bit by bit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from karat.metrics.limits import Limit
 from karat.progress import Progress, silent
 from karat.score_settings import JACKKNIFE, SEGMENT, ComparisonSettings
 from karat.scoring import Inference, Scoring, SystemStats, score_statistics
+from karat.slices import Slices, check_single_rows
 from karat.stats.buckets import BUCKETS, MAX_ROWS, CellSums, add_cells, check_filled
 from karat.stats.units import Units, group_rows
 
@@ -446,8 +447,12 @@ class TableStatistics:
         seed: int = ComparisonSettings.seed,
         progress: Progress = silent,
         signature: str = "karat",
+        slices: Callable[[Sequence[Any]], Slices] | None = None,
     ) -> Comparison:
-        """Return the comparison of all systems with a baseline (by default the first by name)."""
+        """Return the comparison of all systems with a baseline (by default the first by name).
+
+        `slices` is a function from ids to their slices.
+        """
         check_form(signature)
         paired = self.without_unpaired()
         planned = BaselineTest.plan(
@@ -463,13 +468,18 @@ class TableStatistics:
             raise InputError(f"test {test}: {problem}: use the test {JACKKNIFE}")
         if rows:
             inference = inference._replace(units=rows[planned.baseline].named_units(inference.unit))
+        id_slices = None
+        if slices is not None:
+            check_single_rows(paired.buckets)
+            base_rows = rows[planned.baseline]
+            id_slices = replace(slices(base_rows.ids.tolist()), counts=base_rows.n_rows)
         stats: dict[tuple[str, Metric], SystemStats] = {}
         for name in paired.names():
             tables = rows[name].tables if rows else paired._bucket_sums(name)
             are_single = bool(rows) and not repeats_notes
             stats |= paired._system_stats(name, tables, rows[name] if are_single else None)
         comparison = compare_statistics(
-            stats, paired.n_references, planned, inference, signature, progress
+            stats, paired.n_references, planned, inference, signature, progress, id_slices
         )
         n_segments = paired.systems[planned.baseline]
         remarks = (*self.remarks, *repeats_notes, *self._skipping_notes())

@@ -34,6 +34,7 @@ from karat.arrow.pieces import (
 from karat.arrow.row_files import check_apart, row_folder
 from karat.arrow.shards import ShardJob, as_shard, job_digest, shard_folder
 from karat.arrow.statistics import TOO_MANY_ROWS, TableStatistics
+from karat.arrow.table_slices import SlicesOfIds, read_slices
 from karat.arrow.tables import sign_metric
 from karat.comparison import Comparison, find_examples
 from karat.errors import InputError, quoted
@@ -43,6 +44,7 @@ from karat.progress import Progress, silent
 from karat.results import Result
 from karat.score_settings import ComparisonSettings
 from karat.scoring import Metrics, Places, Scoring, SegmentText, TextLookup, load_metrics
+from karat.slices import LENGTH, check_single_rows
 from karat.stats.buckets import MAX_ROWS, resolve_buckets
 from karat.storage.output import FilePath
 
@@ -108,6 +110,7 @@ def open_table(
     metrics: Sequence[Metric] = (),
     skip_missing: bool = False,
     units: str | None = None,
+    slices: str | None = None,
 ) -> OpenTable:
     """Open a table; columns that are not named are detected by usual names.
 
@@ -137,6 +140,8 @@ def open_table(
     numbered = numbered and all(len(system.files) == 1 for system in tables)
     columns = replace(columns, rows_are_segments=numbered, skip_missing=skip_missing)
     columns = columns.with_scores(metrics).with_units(units, existing)
+    if slices != LENGTH or LENGTH in existing:
+        columns = replace(columns, slice=slices)
     if frame is not None:
         columns.column_indices(TABLE, existing)
     return OpenTable(frame, tables, columns)
@@ -190,12 +195,30 @@ def score_table(
     return replace(scoring, texts=opened.text_lookup(ids, by_row=not has_ids), ids=labels)
 
 
-def _open_again(table: Any, metrics: Metrics, arguments: Mapping[str, Any]) -> OpenTable:
-    """Open a table again, with the arguments of `measure_table`."""
+def _open_again(
+    table: Any, metrics: Metrics, arguments: Mapping[str, Any], slices: str | None = None
+) -> OpenTable:
+    """Open a table again, with the arguments of `measure_table`, and perhaps slices."""
     candidate, reference, by, id = map(arguments.get, ("candidate", "reference", "by", "id"))
     names = candidate, reference, by, id
     skip_missing = bool(arguments.get("skip_missing"))
-    return open_table(table, names, load_metrics(metrics), skip_missing)
+    return open_table(table, names, load_metrics(metrics), skip_missing, slices=slices)
+
+
+def _read_slices(
+    table: Any, metrics: Metrics, slices: str, arguments: Mapping[str, Any]
+) -> SlicesOfIds:
+    """Read the slices of a table: a column, or `length`."""
+    check_single_rows(resolve_buckets(0, arguments.get("buckets")))
+    if isinstance(table, Frame) and table.rows is None:
+        raise InputError(
+            "slices are read before the table is scored, and this table may be a stream that can "
+            "be read once: make a data frame of it first, or leave the slices out"
+        )
+    opened = _open_again(table, metrics, arguments, slices)
+    if opened.columns.id is None and not opened.columns.rows_are_segments:
+        raise InputError(NO_IDS)
+    return read_slices(opened.ranges(), opened.columns.slice)
 
 
 def compare_table(
@@ -204,6 +227,7 @@ def compare_table(
     *,
     baseline: str | None = None,
     units: str | None = None,
+    slices: str | None = None,
     correction: str = ComparisonSettings.correction,
     margin: Limit = None,
     test: str = ComparisonSettings.test,
@@ -222,11 +246,14 @@ def compare_table(
         table, metrics, how: as for `score_table`.
         baseline: name of the system to compare with; by default the first by name, or the first
             column of candidates.
+        slices: column of slices to compare within, or `length`, for short, medium and long
+            references. The table must be one that can be read twice.
         units, correction, margin, test, trials, seed, progress, signature: as for `compare`.
         examples: number of segments to keep where each system differs most from the baseline. The
             table must be one that can be read twice.
     """
     table = as_frame(table) or table
+    slices_of_ids = None if slices is None else _read_slices(table, metrics, slices, how)
     statistics = measure_table(
         table, metrics, resampled=True, units=units, progress=progress, **how
     )
@@ -241,6 +268,7 @@ def compare_table(
         seed=seed,
         progress=progress,
         signature=signature,
+        slices=slices_of_ids,
     )
     if not (examples and comparison.values):
         return comparison

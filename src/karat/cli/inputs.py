@@ -192,17 +192,7 @@ class InputFiles(NamedTuple):
             return unit
         if unit is not None:
             raise InputError("--unit and --units exclude each other: leave out one")
-        lines = Lines(self.unit_labels, as_text=True)
-        n_segments = len(next(iter(systems.values())) if isinstance(systems, dict) else systems)
-        if len(lines) != n_segments:
-            counts = f"{len(lines):,} line{'s' * (len(lines) != 1)}, expected {n_segments:,}"
-            raise InputError(f"{lines.name}: found {counts}: the label of a unit for each segment")
-        labels = lines.strings(range(n_segments))
-        for number, label in enumerate(labels, 1):
-            if not label.strip():
-                expected = "expected the label of the segment's unit"
-                raise InputError(f"{lines.name}, line {number:,}: found an empty line, {expected}")
-        return labels
+        return read_labels(self.unit_labels, systems, "unit")
 
     def _open_lines(self, paths: Mapping[str, str], progress: Progress) -> dict[str, Segments]:
         """Open files with one segment per line."""
@@ -268,6 +258,21 @@ class InputFiles(NamedTuple):
             counts = set(map(len, self._open_set(self.evalset).references))
             return counts.pop() if len(counts) == 1 else None
         return None if self.optional_references else len(self.references) or 1
+
+
+def read_labels(path: str, systems: Mapping[str, Segments] | EvalSet, kind: str) -> list[str]:
+    """Return the label of each segment in a file, a line each; `kind` is `unit` or `slice`."""
+    lines = Lines(path, as_text=True)
+    n_segments = len(next(iter(systems.values())) if isinstance(systems, dict) else systems)
+    if len(lines) != n_segments:
+        counts = f"{len(lines):,} line{'s' * (len(lines) != 1)}, expected {n_segments:,}"
+        raise InputError(f"{lines.name}: found {counts}: the label of a {kind} for each segment")
+    labels = lines.views(0, n_segments).strings()
+    for number, label in enumerate(labels, 1):
+        if not label.strip():
+            expected = f"expected the label of the segment's {kind}"
+            raise InputError(f"{lines.name}, line {number:,}: found an empty line, {expected}")
+    return labels
 
 
 def system_name(path: str) -> str:

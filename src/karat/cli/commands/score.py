@@ -8,8 +8,8 @@ import click
 
 from karat.cli import options
 from karat.cli.command import Command
-from karat.cli.inputs import InputFiles, TableOptions, table_paths
-from karat.cli.parameters import bundle, flag, integer, option
+from karat.cli.inputs import InputFiles, TableOptions, read_labels, table_paths
+from karat.cli.parameters import bundle, flag, integer, option, path
 from karat.cli.show import check_output, command_line, say, show
 from karat.errors import InputError
 from karat.headings import OUTPUT, TESTS
@@ -227,6 +227,12 @@ def show_signatures(
     heading=TESTS,
 )
 @option(
+    "--slices slice_file",
+    "File with the label of each segment's slice, a line each, to compare within slices.",
+    path,
+    heading=TESTS,
+)
+@option(
     "--examples",
     "Show the N segments where each system differs most from the baseline.",
     integer(min=0),
@@ -244,6 +250,7 @@ def compare_command(
     format: str,
     output: str | None,
     wide: bool,
+    slice_file: str | None,
     **settings: Any,
 ) -> None:
     """Compare systems with a baseline.
@@ -257,7 +264,7 @@ def compare_command(
     \b
     karat compare a.txt b.txt c.txt -r ref.txt --baseline a
     karat compare old=v1.txt new=v2.txt -r ref.txt -m bleu --correction none
-    karat compare a.txt b.txt -r ref.txt -o report.html
+    karat compare a.txt b.txt -r ref.txt --slice length -o report.html
     karat compare atlas beacon --set demo
     karat compare data.parquet --by system --id segment --baseline A
     """
@@ -265,17 +272,25 @@ def compare_command(
     from karat.scoring import load_metrics
 
     parsed = load_metrics(metrics or options.DEFAULT_METRICS)
+    if slice_file is not None and settings["slices"] is not None:
+        raise InputError("--slice and --slices exclude each other: leave out one")
     with Bar() as progress:
         if table.are_tables(inputs):
             from karat.arrow.table_scores import compare_table
 
+            if slice_file is not None:
+                raise InputError("--slices is for text: name a column of the table with --slice")
             table.check_output(inputs, output)
             settings = {**table.settings(inputs), **settings}
             comparison = compare_table(table_paths(inputs), parsed, progress=progress, **settings)
         else:
             inputs.check(output, parsed)
+            if slice_file is not None:
+                check_output(output, [slice_file])
             systems, references = inputs.open(parsed, progress)
             settings["units"] = inputs.units(settings["units"], systems)
+            if slice_file is not None:
+                settings["slices"] = read_labels(slice_file, systems, "slice")
             comparison = compare(systems, references, parsed, progress=progress, **settings)
     show(comparison.wide() if wide else comparison, format, output)
 

@@ -33,6 +33,7 @@ from karat.report.documents.ranking import (
     strip_gallery,
 )
 from karat.report.documents.scores import SEGMENT_ID
+from karat.report.documents.slices import slice_figures, slice_sentences, slice_tables
 from karat.report.model import (
     MAX_SENTENCES,
     Block,
@@ -156,7 +157,7 @@ def comparison_answer(comparison: Comparison) -> tuple[str, ...]:
             f"where systems do not differ, about one test in {round(1 / SIGNIFICANCE_LEVEL)} "
             "still shows a difference."
         )
-    return tuple(sentences)
+    return (*sentences, *slice_sentences(comparison))
 
 
 def _best_sentences(comparison: Comparison) -> Iterator[str]:
@@ -385,10 +386,11 @@ def comparison_document(comparison: Comparison) -> Document:
         blocks += [ranking_gallery(comparison, metrics), *strip_gallery(comparison, metrics)]
     else:
         blocks += [_difference_charts(comparison, metrics)]
+    blocks += slice_figures(comparison)
     blocks += [_examples(comparison, metrics)] if comparison.examples else []
     blocks += _tally_gallery(comparison, metrics)
     blocks += [] if many else _histogram_gallery(comparison, metrics)
-    blocks += [table, *scores.variance_tables(comparison)]
+    blocks += [table, *slice_tables(comparison), *scores.variance_tables(comparison)]
     segments = scores.segment_signatures(comparison) if comparison.values else {}
     document = Document(
         title,
@@ -538,7 +540,8 @@ def wide_document(wide: WideScores) -> Document:
     cells = list(rows.values())
     table = Table("rows", "Scores", table_columns, cells, emphasis=best, open=True)
     notes = replace(results, values={}).notes  # without notes on wins, which are not shown
-    document = Document("Scores", (table,), "", results.signatures, notes)
+    blocks = (table, *(slice_tables(comparison) if comparison else ()))
+    document = Document("Scores", blocks, "", results.signatures, notes)
     if comparison:
         legend = "Bold: the best of each column."
         if not comparison_tests(comparison).too_few:

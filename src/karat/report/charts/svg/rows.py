@@ -65,7 +65,8 @@ def draw_rows(chart: RowChart) -> svg.DrawingParts:
     else:
         labels = [short_name(row.label) for row in rows]
         texts = [row.text for row in rows]
-    left = layout.wide * max(map(svg.extent, labels)) + layout.left
+    left = max(layout.wide * svg.extent(label) + _wide_letters(label) for label in labels)
+    left += layout.left
     right = width - max(map(svg.extent, texts)) - layout.right
     key = list(_draw_pair_key(chart.names)) if kind == "pair" and chart.has_pairs else []
     top = KEY_ROW * len(key) + TOP
@@ -103,6 +104,12 @@ def draw_rows(chart: RowChart) -> svg.DrawingParts:
             parts.append(shape("rect", x=x, y=bottom + 6, width=9.0, height=9.0, fill=color))
             parts.append(svg.label(x + 14, bottom + 15, name, "start", MUTED))
     return parts, bottom + layout.below
+
+
+def _wide_letters(label: str) -> float:
+    """Return the additional width of a label with many wide letters, such as `medium`."""
+    n_wide = sum(map(label.count, "mMW@"))
+    return 8.0 * max(0, n_wide - 1 - len(label) // 8)
 
 
 def short_name(label: str) -> str:
