@@ -36,6 +36,7 @@ from karat.report.model import (
 )
 from karat.results import Column, Readers, number
 from karat.scoring import SYSTEM
+from karat.stats.estimates import LEVEL
 from karat.stats.significance import SIGNIFICANCE_LEVEL
 
 MIN_USELESS_RATIO = 0.98
@@ -44,11 +45,6 @@ MIN_USELESS_RATIO = 0.98
 MAX_DIGITS = 6
 MAX_NAMED = 4
 """Systems or judges named in a sentence; more are counted."""
-_CORRECTED = {
-    "holm": " with Holm's correction",
-    "bh": " with Benjamini and Hochberg's correction",
-    "none": "",
-}
 
 
 def estimate_answer(estimate: Estimate) -> tuple[str, ...]:
@@ -72,10 +68,11 @@ def estimate_basis(estimate: Estimate) -> str:
     basis += f" 95% intervals for {units.format(estimate.unit)}."
     tested = [difference for difference in estimate.differences if difference.verdict != NOT_TESTED]
     if tested:
-        correction = _CORRECTED.get(str(estimate.settings["correction"]), "")
+        level = tested[0].confidence
+        correction = ", corrected for all differences together" if level > LEVEL + 1e-9 else ""
         basis += (
             f" A difference is decided if p < {SIGNIFICANCE_LEVEL}{correction}, that is, if its "
-            f"{_percent(tested[0].confidence)} interval excludes 0."
+            f"{_percent(level)} interval excludes 0."
         )
     return basis + about_raters
 
