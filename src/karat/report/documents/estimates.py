@@ -137,6 +137,16 @@ def score_places(estimate: Estimate) -> int:
     return min(max(1 - power, 0), MAX_DIGITS)
 
 
+def difference_places(estimate: Estimate) -> int:
+    """Return the decimals of differences, at which no interval that excludes 0 ends at 0."""
+    places = score_places(estimate)
+    decided = [row for row in estimate.differences if row.low > 0 or row.high < 0]
+    nearest = min((min(abs(row.low), abs(row.high)) for row in decided), default=1.0)
+    while places < MAX_DIGITS and round(nearest, places) == 0:
+        places += 1
+    return places
+
+
 def ranked_differences(estimate: Estimate) -> list[EstimateDifference]:
     """Return the differences in the order of the systems, best first."""
     place = {row.system: rank for rank, row in enumerate(estimate.ranked)}
@@ -311,8 +321,8 @@ def estimate_document(estimate: Estimate) -> Document:
 def _tables(estimate: Estimate, biased: Sequence[EstimateRow]) -> Iterator[Table]:
     places = score_places(estimate)
 
-    def with_digits(columns: Sequence[Column]) -> list[Column]:
-        return [replace(c, digits=places) if c.digits is None else c for c in columns]
+    def with_digits(columns: Sequence[Column], digits: int = places) -> list[Column]:
+        return [replace(c, digits=digits) if c.digits is None else c for c in columns]
 
     row_columns = with_digits(ESTIMATE_COLUMNS)
     if not helper_names(estimate):  # people's own scores are the estimates
@@ -324,7 +334,8 @@ def _tables(estimate: Estimate, biased: Sequence[EstimateRow]) -> Iterator[Table
     if estimate.differences:
         title = f"Differences from {estimate.differences[0].baseline}"
         differences = ranked_differences(estimate)
-        yield Table("differences", title, with_digits(DIFFERENCE_COLUMNS), differences)
+        columns = with_digits(DIFFERENCE_COLUMNS, difference_places(estimate))
+        yield Table("differences", title, columns, differences)
     if biased:
         title = f"Bias of {name_helpers(judge_names(estimate))}"
         yield Table("bias", title, with_digits(_BIAS_COLUMNS), biased, readers="people")
