@@ -306,7 +306,8 @@ def differences(
     names = [row.system for row in rows]
     first = baseline or max(rows, key=lambda row: sign * row.estimate).system
     rivals = [name for name in names if name != first]
-    compared = {name: found for name in rivals if (found := find(name, first)) is not None}
+    from_first = {name: find(name, first) for name in rivals}
+    compared = {name: row for name, row in from_first.items() if row is not None}
     tested = list(compared.values())
     if baseline is None and correction == SIMULTANEOUS:  # the data chose it among all pairs
         other_pairs = (find(a, b) for i, a in enumerate(rivals) for b in rivals[:i])
@@ -333,11 +334,11 @@ def _correct(
     if correction != SIMULTANEOUS or len(tested) < 2:
         return SingleStep(1), ()
     influences = [row.influence for row in tested if row.influence is not None]
-    known = np.array(influences) if len(influences) == len(tested) else None
-    single_step = SingleStep(len(tested), known, min(row.freedom for row in tested))
+    all_influences = np.array(influences) if len(influences) == len(tested) else None
+    single_step = SingleStep(len(tested), all_influences, min(row.freedom for row in tested))
     if single_step.is_joint:
         return single_step, ()
-    reason = "how they move together is not known" if known is None else "they are many"
+    reason = "how they move together is not known" if all_influences is None else "they are many"
     note = (
         f"The {len(tested):,} tests of differences have Bonferroni's correction, which is the most "
         f"careful one, since {reason}."

@@ -36,7 +36,6 @@ from karat.report.model import (
 )
 from karat.results import Column, Readers, number
 from karat.scoring import SYSTEM
-from karat.stats.estimates import LEVEL
 from karat.stats.significance import SIGNIFICANCE_LEVEL
 
 MIN_USELESS_RATIO = 0.98
@@ -69,7 +68,7 @@ def estimate_basis(estimate: Estimate) -> str:
     tested = [difference for difference in estimate.differences if difference.verdict != NOT_TESTED]
     if tested:
         level = tested[0].confidence
-        correction = ", corrected for all differences together" if level > LEVEL + 1e-9 else ""
+        correction = ", corrected for all differences together" if estimate.corrected else ""
         basis += (
             f" A difference is decided if p < {SIGNIFICANCE_LEVEL}{correction}, that is, if its "
             f"{_percent(level)} interval excludes 0."
@@ -140,8 +139,8 @@ def score_places(estimate: Estimate) -> int:
 def difference_places(estimate: Estimate) -> int:
     """Return the decimals of differences, at which no interval that excludes 0 ends at 0."""
     places = score_places(estimate)
-    decided = [row for row in estimate.differences if row.low > 0 or row.high < 0]
-    nearest = min((min(abs(row.low), abs(row.high)) for row in decided), default=1.0)
+    away_from_0 = [row for row in estimate.differences if row.low > 0 or row.high < 0]
+    nearest = min((min(abs(row.low), abs(row.high)) for row in away_from_0), default=1.0)
     while places < MAX_DIGITS and round(nearest, places) == 0:
         places += 1
     return places
