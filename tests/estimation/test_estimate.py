@@ -523,7 +523,7 @@ def test_ten_labels_of_both_systems_are_needed_for_a_difference() -> None:
         ({"judges": ["judge", "judge"]}, "judge 'judge' is named twice"),
         ({"baseline": "s9"}, "made-up has no system 's9'"),
         ({"population": "all"}, "population='all' is not one of set, new"),
-        ({"correction": "x"}, "correction='x' is not one of none, holm, bh"),
+        ({"correction": "x"}, "correction='x' is not one of simultaneous, none"),
         ({"unit": "word"}, "unit='word' is not one of auto, segment, group"),
         ({"next": -1}, "next=-1"),
         ({"exclude": ["s7"]}, "made-up has no system 's7'"),
@@ -598,7 +598,9 @@ def test_models_are_judges_and_no_people() -> None:
 
 def test_the_result_goes_anywhere() -> None:
     estimates = kt.estimate("demo-labels", judges="chrf")
-    assert estimates.signature.startswith("estimate:population=set,unit=auto,correction=holm")
+    assert estimates.signature.startswith(
+        "estimate:population=set,unit=auto,correction=simultaneous"
+    )
     assert "judges=chrf" in estimates.signature
     assert estimates.settings["judges"] == ("chrf",)
     again = kt.estimate("demo-labels", judges="chrf")

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import karat as kt
 from karat.estimation.estimate_results import Estimate
@@ -84,7 +87,7 @@ def disagreements(estimates: Estimate) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("correction", ["none", "holm", "bh"])
+@pytest.mark.parametrize("correction", ["none", "simultaneous"])
 @pytest.mark.parametrize("population", ["set", "new"])
 def test_interval_p_and_verdict_of_ratings_agree(population: str, correction: str) -> None:
     rng = np.random.default_rng(5)
@@ -136,16 +139,87 @@ def test_interval_and_p_agree_on_summeval(karat_data: Path) -> None:
 
 def test_a_correction_widens_intervals_and_says_so() -> None:
     evalset = ratings(np.random.default_rng(1), 0.5)
-    plain, holm = (kt.estimate(evalset, correction=name) for name in ("none", "holm"))
-    for difference, other in zip(plain.differences, holm.differences, strict=True):
+    plain, joint = (kt.estimate(evalset, correction=name) for name in ("none", "simultaneous"))
+    levels = {difference.confidence for difference in joint.differences}
+    assert len(levels) == 1
+    assert 0.95 < levels.pop() < 1 - 0.05 / 10  # the best system is the best of ten pairs
+    for difference, other in zip(plain.differences, joint.differences, strict=True):
         assert (difference.delta, difference.form) == (other.delta, other.form)
         assert other.low < difference.low < difference.high < other.high
         assert difference.confidence == pytest.approx(0.95)
         assert other.p > difference.p
-    n_decided = sum(difference.verdict != "undecided" for difference in holm.differences)
-    assert holm.differences[0].confidence == pytest.approx(1 - 0.05 / (10 - n_decided))
-    assert "if its 95% interval excludes 0" in plain.document().basis
-    assert f"{100 * holm.differences[0].confidence:.2f}% interval" in holm.document().basis
+    assert "decided if p < 0.05, that is, if its 95% interval" in plain.document().basis
+    assert "p < 0.05, corrected for all differences together, that is" in joint.document().basis
+    assert f"{100 * joint.differences[0].confidence:.2f}% interval" in joint.document().basis
+    named = kt.estimate(evalset, baseline=joint.differences[0].baseline)
+    assert named.differences[0].confidence < joint.differences[0].confidence
+
+
+def test_systems_with_the_same_ratings_are_hardly_corrected() -> None:
+    """Differences of equal systems from a baseline are one test."""
+    rng = np.random.default_rng(2)
+    first, other = rng.normal(size=(2, 30))
+    rows = [
+        (name, str(i + 1), "ann", "quality", float(values[i]))
+        for name, values in (("base", first), ("a", other), ("b", other), ("c", other))
+        for i in range(20)
+    ]
+    texts = {name: [f"{name} {i}" for i in range(30)] for name in ("base", "a", "b", "c")}
+    evalset = kt.make_evalset("equal", texts, judgements=rows, dimensions=["quality"])
+    estimates = kt.estimate(evalset, baseline="base")
+    assert estimates.differences[0].confidence == pytest.approx(0.95, abs=0.005)
+    raters = [(*row[:2], f"r{i % 3}", *row[3:]) for i, row in enumerate(rows)]
+    several = kt.make_evalset("equal", texts, judgements=raters, dimensions=["quality"])
+    general = kt.estimate(several, baseline="base", raters="any")
+    assert general.differences[0].confidence == pytest.approx(1 - 0.05 / 3)
+    note = "The 3 tests of differences have Bonferroni's correction"
+    assert any(sentence.startswith(note) for sentence in general.notes)
+    assert not any("Bonferroni" in sentence for sentence in estimates.notes)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    seed=st.integers(0, 10_000),
+    systems=st.integers(2, 4),
+    labelled=st.integers(10, 24),
+    levels=st.integers(1, 6),
+    raters=st.sampled_from(["these", "any"]),
+    population=st.sampled_from(["set", "new"]),
+    correction=st.sampled_from(["simultaneous", "none"]),
+    baseline=st.sampled_from([None, "s0"]),
+    judged=st.booleans(),
+)
+def test_no_small_set_has_a_contradiction(
+    seed: int, systems: int, labelled: int, levels: int, judged: bool, **options: Any
+) -> None:
+    """Ratings on a scale of few levels are often equal; some segments have one rater of three."""
+    rng = np.random.default_rng(seed)
+    names = [f"s{k}" for k in range(systems)]
+    apart = rng.choice([0.0, 0.5, 1.5], systems)
+    raw = rng.normal(size=(systems, 24)) + rng.normal(size=24) + apart[:, None]
+    severity = rng.normal(size=3)
+    rows = [
+        (name, str(i + 1), f"r{r}", "quality", float(np.clip(round(value), 0, levels)))
+        for k, name in enumerate(names)
+        for i in range(labelled)
+        for r in rng.permutation(3)[: rng.integers(1, 4)].tolist()
+        for value in [levels / 2 + raw[k, i] + severity[r] + 0.3 * rng.normal()]
+    ]
+    evalset = kt.make_evalset(
+        "small",
+        {name: [f"{name} {i}" for i in range(24)] for name in names},
+        judgements=rows,
+        dimensions=[kt.Dimension("quality", low=0, high=levels)],
+    )
+    values = raw + rng.normal(size=raw.shape)
+    evalset = evalset.with_scores("judge", {n: list(values[k]) for k, n in enumerate(names)})
+    estimates = kt.estimate(evalset, judges=["judge"] if judged else [], **options)
+    for difference in estimates.differences:
+        if difference.verdict == "not tested" or np.isnan(difference.p):
+            assert difference.verdict in ("not tested", "undecided")
+            continue
+        decided = difference.low > 0 or difference.high < 0
+        assert decided == (difference.p < 0.05) == (difference.verdict in ("better", "worse"))
 
 
 # ------------------------------------------------------------------- judges that are wrong

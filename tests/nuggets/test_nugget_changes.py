@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import nugget_loops
 
+from karat.nuggets.prediction.intervals import Margin, paired_significance
 from karat.nuggets.results.changes import KINDS, NuggetChanges
 from karat.nuggets.results.scoring import NuggetScoring, ScoredRun
 from karat.nuggets.scores.decisions import AnswerDecisions
@@ -124,17 +125,52 @@ def yes_or_no(flags: str) -> dict[str, Matrix]:
         ("+-", "++"),
     ],
 )
-def test_significance_is_that_of_all_exchanges(old: str, new: str) -> None:
+def test_significance_is_that_of_the_jackknife(old: str, new: str) -> None:
     key = make_key(Question(str(k), (Nugget("1", ("x",)),)) for k in range(len(old)))
     changes = compare(key, yes_or_no(old), yes_or_no(new), Official())
     test = changes.significance()
-    expected = nugget_loops.two_sided_p([b - a for a, b in changes.differences().values()])
-    assert test.p == pytest.approx(expected, abs=0.02)  # 10,000 of the exchanges, at random
+    differences = [b - a for a, b in changes.differences().values()]
+    assert test.p == pytest.approx(nugget_loops.jackknife_p(differences), abs=1e-6)
+    assert test.low is not None
+    assert test.high is not None
+    assert (test.low > 0 or test.high < 0) == (test.p < 0.05)
     assert test.questions == len(old)
     assert test.delta == pytest.approx(
         changes.scoring.rows[1].macro - changes.scoring.rows[0].macro
     )
     assert test == changes.significance()
+
+
+MARGINS = st.sampled_from([0.0, 0.01, 0.1, 0.5])
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6) | st.just(6)), min_size=2, max_size=12),
+    st.lists(MARGINS, min_size=4, max_size=4),
+)
+def test_interval_and_p_agree_whatever_guesses_may_be_wrong(
+    pairs: list[tuple[int, int]], margins: list[float]
+) -> None:
+    """p is that of the widest interval that excludes 0, found by trying many."""
+    scores = [(a / 6, b / 6) for a, b in pairs]
+    test = paired_significance("F", scores, (Margin(*margins[:2]), Margin(*margins[2:])))
+    assert test.low is not None
+    assert test.high is not None
+    assert (test.low > 0 or test.high < 0) == (test.p < 0.05)
+    assert (test.verdict != "undecided") == (test.p < 0.05 and len(pairs) >= 6)
+    assert 0 <= test.p <= 1
+    plain = paired_significance("F", scores)
+    assert plain.low is not None
+    assert plain.high is not None
+    assert test.p >= plain.p - 1e-9
+    assert test.low <= plain.low <= plain.high <= test.high
+
+
+def test_guesses_that_may_be_wrong_by_an_unknown_amount_have_no_test() -> None:
+    test = paired_significance("F", [(0.0, 1.0)] * 20, (None, Margin()))
+    assert math.isnan(test.p)
+    assert (test.low, test.high, test.verdict) == (None, None, "undecided")
+    assert str(test).endswith("no test, since it is unknown how wrong the guesses may be.")
 
 
 def test_shares_are_compared_too() -> None:
@@ -146,7 +182,7 @@ def test_shares_are_compared_too() -> None:
     test = changes.significance("A")
     assert (test.questions, test.old, test.new) == (4, 0.5, 0.75)
     differences = [b - a for a, b in changes.differences("A").values()]
-    assert test.p == pytest.approx(nugget_loops.two_sided_p(differences), abs=0.02)
+    assert test.p == pytest.approx(nugget_loops.jackknife_p(differences), abs=1e-6)
 
 
 def test_too_few_questions_for_a_test() -> None:
@@ -154,5 +190,5 @@ def test_too_few_questions_for_a_test() -> None:
         [Question("0", (Nugget("1", ("x",)),)), Question("1", (Nugget("1", ("x",), False),))]
     )
     test = compare(key, yes_or_no("-+"), yes_or_no("+-"), Official()).significance()
-    assert (test.questions, test.old, test.new, test.trials) == (1, 0, 1, 0)
+    assert (test.questions, test.old, test.new, test.low) == (1, 0, 1, None)
     assert math.isnan(test.p)

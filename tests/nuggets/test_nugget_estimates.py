@@ -349,7 +349,7 @@ def test_differences_by_two_methods_have_both_errors() -> None:
 )
 def test_interval_p_and_verdict_agree(judged: Callable[[JudgedResponse], bool]) -> None:
     verdicts: set[str] = set()
-    for correction in ("none", "holm"):
+    for correction in ("none", "simultaneous"):
         for difference in kt.estimate(a_set(judged), "A", correction=correction).differences:
             verdicts.add(difference.verdict)
             if difference.verdict == "not tested":

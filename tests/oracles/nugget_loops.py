@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+import statistics
 from collections.abc import Callable
 
 
@@ -156,13 +157,19 @@ def what_became(
     return ("lost" if second is None else "kept"), first, second
 
 
-def two_sided_p(differences: list[float]) -> float:
-    """Twice the smaller share of all exchanges whose mean is at least as far to one side."""
-    sums = [
-        math.fsum(sign * d for sign, d in zip(signs, differences, strict=True))
-        for signs in itertools.product((1, -1), repeat=len(differences))
-    ]
-    real = math.fsum(differences)
-    up = sum(s >= real - 1e-12 for s in sums) / len(sums)
-    down = sum(s <= real + 1e-12 for s in sums) / len(sums)
-    return min(1.0, 2 * min(up, down))
+def jackknife_p(differences: list[float]) -> float:
+    """p of the mean by Student's t, of the smaller of t and Hall's correction for skewness."""
+    from scipy import stats
+
+    n, mean = len(differences), statistics.fmean(differences)
+    around = [d - mean for d in differences]
+    if abs(mean) < 1e-12:
+        return 1.0
+    if max(map(abs, around)) < 1e-12:
+        return 2.0 ** (1 - n)
+    t = mean / math.sqrt(math.fsum(d * d for d in around) / (n * (n - 1)))
+    variance = math.fsum(d * d for d in around) / n
+    skewness = math.fsum(d * d * d for d in around) / n / variance**1.5
+    a = skewness / (3 * math.sqrt(n))
+    hall = t + a * t**2 + a**2 * t**3 / 3 + a / 2
+    return float(2 * stats.t.sf(min(abs(t), abs(hall)), n - 1))

@@ -7,7 +7,7 @@ from math import nan
 from karat.estimation.estimate_results import Estimate, EstimateDifference, EstimateRow, JudgeWorth
 from karat.estimation.planning import PlannedUnit
 
-SETTINGS = {"population": "set", "correction": "holm"}
+SETTINGS = {"population": "set", "correction": "simultaneous"}
 
 
 def row(system: str, value: float, ratio: float = 0.8, bias: float = 0.0) -> EstimateRow:

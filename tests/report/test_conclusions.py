@@ -695,8 +695,8 @@ def chosen(calibrated: float, best: float, likely: float | None) -> str:
 
 @case
 def significance(*numbers: float) -> str:
-    questions, old, new, p, trials = numbers
-    return str(Significance("F", int(questions), old, new, new - old, p, int(trials)))
+    questions, old, new, p, *ends = numbers
+    return str(Significance("F", int(questions), old, new, new - old, p, *ends))
 
 
 NUGGETS = [
@@ -720,13 +720,13 @@ NUGGETS = [
     ),
     Conclusion(
         "too few for a test",
-        (significance(1, 0.1, 0.2, NAN, 0),),
-        (significance(2, 0.1, 0.2, 0.5, 4),),
+        (significance(1, 0.1, 0.2, NAN),),
+        (significance(2, 0.1, 0.2, 0.5, -1, 1),),
     ),
     Conclusion(
         "there is no F to compare",
-        (significance(0, NAN, NAN, NAN, 0),),
-        (significance(1, 0.1, 0.2, NAN, 0), significance(2, 0.1, 0.2, 0.5, 4)),
+        (significance(0, NAN, NAN, NAN),),
+        (significance(1, 0.1, 0.2, NAN), significance(2, 0.1, 0.2, 0.5, -1, 1)),
     ),
 ]
 

@@ -176,7 +176,8 @@ def test_answers(estimate: Estimate, expected: tuple[str, ...]) -> None:
 def test_the_basis_says_what_was_labelled_and_when_differences_are_decided() -> None:
     assert estimate_basis(THREE) == (
         "50 of 460 segments labelled. 95% intervals for the segments of the set. A difference is "
-        "decided if p < 0.05 with Holm's correction, that is, if its 97.5% interval excludes 0."
+        "decided if p < 0.05, corrected for all differences together, that is, if its 97.5% "
+        "interval excludes 0."
     )
     new = replace(
         make_estimate((A, B._replace(labels=48))), settings={"population": "new"}, unit="group"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from math import nan
 from pathlib import Path
 
@@ -137,3 +138,11 @@ def test_differences_to_a_baseline_that_is_not_the_best() -> None:
         (row("A", 84.0), row("B", 83.0)), (difference("A", 1.0, "better", "B"),)
     )
     assert "Differences from B" in estimate.render("text")
+
+
+def test_an_interval_that_excludes_0_is_not_printed_with_an_end_at_0() -> None:
+    near = difference("B", -1.004)._replace(low=-2.0, high=-0.004)
+    estimate = make_estimate((row("A", 84.0), row("B", 83.0)), (near,))
+    assert "-0.004" in estimate.render("text")
+    decided = difference("B", -1.004, "undecided")._replace(low=-2.0, high=0.004)
+    assert "0.004" not in replace(estimate, differences=(decided,)).render("text")

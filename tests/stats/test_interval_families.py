@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from sizes import examples
 
@@ -20,7 +20,6 @@ from karat.stats.estimates import (
     skewed_intervals,
 )
 from karat.stats.population import Design, estimate_mean
-from karat.stats.significance import CORRECTIONS, single_level
 
 
 def random_design(rng: np.random.Generator, units: int) -> Design:
@@ -116,22 +115,3 @@ def test_the_bounded_form_is_near_the_beta_distribution(labelled: int, high: int
 def test_the_normal_quantile_inverts_the_tail() -> None:
     for tail in (0.5, 0.3, 0.025, 1e-4, 1e-30):
         assert normal_tail(normal_quantile(tail)) == pytest.approx(tail)
-
-
-@given(
-    st.lists(st.floats(0, 1) | st.floats(0, 0.02), min_size=1, max_size=12),
-    st.sampled_from(sorted(CORRECTIONS)),
-)
-def test_single_tests_at_their_level_decide_as_the_correction_does(
-    p_values: list[float], correction: str
-) -> None:
-    corrected = CORRECTIONS[correction](p_values)
-    level = single_level(correction, corrected, 0.05)
-    assume(all(abs(p - level) > 1e-12 for p in p_values))
-    assert [p < level for p in p_values] == [bool(p < 0.05) for p in corrected]
-
-
-def test_a_p_value_that_is_missing_does_not_count() -> None:
-    assert single_level("holm", [0.001, math.nan, 1.0], 0.05) == pytest.approx(0.05)
-    assert single_level("bh", [0.001, math.nan, 1.0], 0.05) == pytest.approx(0.025)
-    assert single_level("holm", [math.nan], 0.05) == 0.05

@@ -266,22 +266,6 @@ def test_progress_and_bad_input() -> None:
 # ------------------------------------------------------------------------------ paired, soft
 
 
-def test_paired_permutation_is_that_of_all_exchanges() -> None:
-    rng = np.random.default_rng(2)
-    first, second = rng.integers(0, 5, (2, 13)).astype(float)
-    first += 0.5
-    exact = exchange_loops.p_better(first, second)
-    result = p.paired_permutation(np.append(first, np.nan), np.append(second, 1), 20000)
-    assert 0.01 < exact < 0.99
-    assert abs(result.beyond / result.trials - exact) < 4 * np.sqrt(exact * (1 - exact) / 20000)
-    assert result.delta == pytest.approx((first - second).mean())
-    permutation = p.paired_permutation(first[:9], second[:9], 10)
-    assert (permutation.exact, permutation.trials) == (True, 512)
-    assert permutation.p == exchange_loops.p_better(first[:9], second[:9])
-    assert p.paired_permutation(first, first).p == 1
-    assert np.isnan(p.paired_permutation(np.empty(0), np.empty(0)).p)
-
-
 def test_pairwise_p_values_are_those_of_all_exchanges_within_chance() -> None:
     table = np.random.default_rng(5).integers(0, 6, (4, 9)).astype(float)
     p_values = pairwise_p_values(table, 20000)

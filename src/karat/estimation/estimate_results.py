@@ -15,6 +15,7 @@ from karat.estimation.system_estimates import BOUNDED, EXACT, NONE, RaterEffect,
 from karat.evalset.draws import Draw
 from karat.results import Column, Result, number, program_columns
 from karat.scoring import SYSTEM
+from karat.stats.estimates import LEVEL
 from karat.stats.population import Prediction
 from karat.stats.raters import ANY, MIN_RATERS, THESE
 from karat.stats.significance import SIGNIFICANCE_LEVEL
@@ -180,6 +181,11 @@ class Estimate(Result):
     def any_raters(self) -> bool:
         """True if intervals and tests are for raters in general."""
         return self.settings.get("raters", THESE) == ANY
+
+    @property
+    def corrected(self) -> bool:
+        """True if differences are corrected for their number."""
+        return any(row.confidence > LEVEL + 1e-9 for row in self.differences)
 
     @property
     def finite(self) -> bool:

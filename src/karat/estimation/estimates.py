@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from math import nan
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from karat.arrays import np
 from karat.errors import InputError, quoted
@@ -40,10 +40,11 @@ from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.registry import load
 from karat.settings import check_settings
-from karat.stats.estimates import MeanInterval
+from karat.stats.estimates import MeanInterval, PointEstimate
 from karat.stats.population import Prediction, tune_prediction
 from karat.stats.raters import THESE
-from karat.stats.significance import CORRECTIONS, SIGNIFICANCE_LEVEL, single_level, verdict
+from karat.stats.significance import verdict
+from karat.stats.simultaneous import SIMULTANEOUS, SingleStep
 from karat.storage.digests import data_digest
 
 MIN_LABELS = 10  # labelled units below which nothing is estimated
@@ -82,8 +83,7 @@ def estimate(
         draws: how units were drawn; by default as the set says, else at random.
         raters: whom intervals and tests are for: `these` raters, or `any`, for raters in general.
         baseline: system to compare the others with; by default the one with the best estimate.
-        correction: correction of differences, p and intervals, for the number of comparisons:
-            none, holm or bh.
+        correction: `simultaneous` corrects p and intervals of differences for their number; `none`.
         exclude: systems to leave out.
         normalise: `z` scales the labels of each judge to mean 0 and standard deviation 1.
         next: number of units to draw for labelling next, with random numbers of `seed`.
@@ -181,21 +181,22 @@ def estimate_sample(
     )
     compared = differences(rows, find, baseline, settings["correction"], scale.sign)
     planned = plan_units(sample, prediction, next, settings["seed"]) if next else ()
+    notes = notes_of(sample, rows, worths, prediction, finite, raters)
     return Estimate(
         name=sample.name,
         dimension=sample.dimension,
         rows=rows,
-        differences=compared,
+        differences=compared.rows,
         judges=tuple(_judge_worths(sample, worths, people, finite, raters)),
         planned=planned,
         unit=sample.unit,
         better="higher" if scale.sign > 0 else "lower",
         ends=(scale.low, scale.high),
         settings=settings,
-        notes=(*notes_of(sample, rows, worths, prediction, finite, raters), *dropped),
+        notes=(*notes, *dropped, *compared.notes),
         draws=plan_draws(sample, planned) if planned else (),
         data=data,
-        contributions=tuple(_rater_contributions(sample, with_judges, compared, find)),
+        contributions=tuple(_rater_contributions(sample, with_judges, compared.rows, find)),
     )
 
 
@@ -282,38 +283,67 @@ def sample_differences(
     return find
 
 
+class ComparedSystems(NamedTuple):
+    """Differences of systems from a baseline, and notes on their correction."""
+
+    rows: tuple[EstimateDifference, ...]
+    notes: tuple[str, ...] = ()
+
+
 def differences(
     rows: Sequence[EstimateRow],
     find: FindDifference,
     baseline: str | None,
     correction: str,
     sign: int = 1,
-) -> tuple[EstimateDifference, ...]:
+) -> ComparedSystems:
     """Compare every system with the baseline.
 
-    Without a baseline, the best system is used; the correction then counts all pairs of systems.
+    Without a baseline, the best system is used; the correction is then for all pairs of systems.
     """
     if len(rows) < 2:
-        return ()
+        return ComparedSystems(())
+    names = [row.system for row in rows]
     first = baseline or max(rows, key=lambda row: sign * row.estimate).system
-    rivals = [row.system for row in rows if row.system != first]
-    pairs = ((name, find(name, first)) for name in rivals)
-    compared = {name: difference for name, difference in pairs if difference is not None}
-    p_values = [difference.intervals.p_value() for difference in compared.values()]
-    if baseline is None:  # the data chose the baseline among all pairs
-        p_values += [1.0] * (len(rows) * (len(rows) - 1) // 2 - len(rivals))
-    corrected = CORRECTIONS[correction](p_values)
-    alpha = single_level(correction, corrected, SIGNIFICANCE_LEVEL)
+    rivals = [name for name in names if name != first]
+    from_first = {name: find(name, first) for name in rivals}
+    compared = {name: row for name, row in from_first.items() if row is not None}
+    tested = list(compared.values())
+    if baseline is None and correction == SIMULTANEOUS:  # the data chose it among all pairs
+        other_pairs = (find(a, b) for i, a in enumerate(rivals) for b in rivals[:i])
+        tested += [difference for difference in other_pairs if difference is not None]
+    single_step, notes = _correct(tested, correction)
     rows_of_pairs = []
-    for (name, difference), p in zip(compared.items(), corrected.tolist(), strict=False):
-        interval = difference.intervals.interval(alpha)
+    for name, difference in compared.items():
+        interval = difference.intervals.interval(single_step.level)
+        p = single_step.corrected(difference.intervals.p_value())
         decision = verdict(p, (interval.low, interval.high), difference.units)
         if interval.width == 0:
             decision = NOT_TESTED
         delta, low, high, _ = _to_original_scale(interval, sign)
-        values = delta, low, high, p, difference.labels, decision, difference.form, 1 - alpha
-        rows_of_pairs.append(EstimateDifference(name, first, *values))
-    return tuple(rows_of_pairs)
+        values = delta, low, high, p, difference.labels, decision, difference.form
+        rows_of_pairs.append(EstimateDifference(name, first, *values, 1 - single_step.level))
+    return ComparedSystems(tuple(rows_of_pairs), notes)
+
+
+def _correct(
+    differences: Sequence[EstimatedDifference], correction: str
+) -> tuple[SingleStep, tuple[str, ...]]:
+    """Return the correction for these differences, and a note if it is Bonferroni's."""
+    tested = [row for row in differences if not isinstance(row.intervals, PointEstimate)]
+    if correction != SIMULTANEOUS or len(tested) < 2:
+        return SingleStep(1), ()
+    influences = [row.influence for row in tested if row.influence is not None]
+    all_influences = np.array(influences) if len(influences) == len(tested) else None
+    single_step = SingleStep(len(tested), all_influences, min(row.freedom for row in tested))
+    if single_step.is_joint:
+        return single_step, ()
+    reason = "how they move together is not known" if all_influences is None else "they are many"
+    note = (
+        f"The {len(tested):,} tests of differences have Bonferroni's correction, which is the most "
+        f"careful one, since {reason}."
+    )
+    return single_step, (note,)
 
 
 def _judge_worths(

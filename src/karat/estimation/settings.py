@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from karat.headings import INPUT, TESTS
+from karat.headings import INPUT
+from karat.score_settings import correction_setting
 from karat.settings import Settings, normalise_setting, seed_setting, setting
 from karat.stats.raters import RATERS, THESE
-from karat.stats.significance import CORRECTIONS
 
 if TYPE_CHECKING:
     from karat.metrics.base import Metric
@@ -74,12 +74,6 @@ class EstimateSettings(Settings):
         heading=INPUT,
         show_default=False,
     )
-    correction: str = setting(
-        "holm",
-        "Correction of the differences, p and intervals, for the number of comparisons.",
-        choices=CORRECTIONS,
-        option="--correction",
-        heading=TESTS,
-    )
+    correction: str = correction_setting()
     seed: int = seed_setting()
     normalise: str = normalise_setting()

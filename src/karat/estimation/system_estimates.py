@@ -198,6 +198,20 @@ class LabelledUnits:
         return skewed_intervals(expansion, self.finite, more, freedom), STUDENT
 
     @property
+    def influence(self) -> Floats:
+        """The influence of each of `units`; its sum of squares is the variance for these raters.
+
+        For new units, a second half has that of the predictions.
+        """
+        expansion, n = self.expansion, len(self.units)
+        z = expansion.deviations if self.finite else expansion.plain
+        labels: Floats = z / sqrt(n * max(expansion.freedom, 1))
+        if not self.more > 0:
+            return np.append(labels, np.zeros(n))
+        guesses = self.guess - float(self.guess.mean())
+        return np.append(labels, guesses / sqrt((n - 1) * len(self.population)))
+
+    @property
     def _sampling_variance(self) -> float:
         """The variance for these raters, without that of the mean prediction."""
         if self.complete:
@@ -226,6 +240,9 @@ class EstimatedDifference(NamedTuple):
     labels: int
     units: int  # number of units behind the intervals
     effect: RaterEffect | None = None  # None if fewer than two raters are known
+    influence: Floats | None = None
+    """The influence of every unit on the labels and on the predictions; None if it is unknown."""
+    freedom: int = 1  # degrees of freedom of the sample
 
 
 def difference_prediction(sample: Sample, prediction: Prediction | None) -> Prediction | None:
@@ -282,7 +299,15 @@ def estimate_difference(
             spread = rater_spread(first_ratings, second_ratings)
     family, form = labelled.intervals(bounds, spread, raters)
     effect = labelled.rater_effect(spread)
-    return EstimatedDifference(family.shifted(shift), form, len(units), len(units), effect)
+    influence = None
+    if raters == THESE:
+        of_all_units = np.zeros((2, len(sample.units)))
+        of_all_units[:, units] = labelled.influence.reshape(2, -1)
+        influence = of_all_units.ravel()
+    return EstimatedDifference(
+        *(family.shifted(shift), form, len(units), len(units), effect),
+        *(influence, max(labelled.expansion.freedom, 1)),
+    )
 
 
 def _unit_differences(sample: Sample, units: Ints, pair: tuple[int, int], values: Floats) -> Floats:

@@ -63,6 +63,7 @@ from karat.progress import Progress, silent
 from karat.settings import SEED
 from karat.stats.distributions import student_quantile
 from karat.stats.estimates import ALPHA, MeanInterval, PointEstimate, ScaledIntervals
+from karat.stats.simultaneous import SIMULTANEOUS
 
 UNIT = "question"
 
@@ -340,7 +341,7 @@ def estimate_nuggets(
     *,
     population: str = "set",
     unit: str = "auto",
-    correction: str = "holm",
+    correction: str = SIMULTANEOUS,
     draws: Sequence[Draw] | None = None,
     baseline: str | None = None,
     next: int = 0,
@@ -358,8 +359,7 @@ def estimate_nuggets(
         exclude: runs to leave out; their judgements still teach the classifier.
         population: `set` for the questions of the set, `new` for new questions like these.
         unit: `auto`: the unit is the question.
-        correction: correction of differences, p and intervals, for the number of comparisons:
-            none, holm or bh.
+        correction: `simultaneous` corrects p and intervals of differences for their number; `none`.
         draws: how questions were drawn; by default at random.
         baseline: run to compare the others with; by default the one with the best estimate.
         next: number of questions to draw for judging next.
@@ -452,9 +452,9 @@ def _combine_methods(
     return replace(
         base,
         rows=ordered,
-        differences=compared,
+        differences=compared.rows,
         methods=methods,
-        notes=(*base.notes, *_about_methods(methods), *predicted.notes),
+        notes=(*base.notes, *_about_methods(methods), *predicted.notes, *compared.notes),
         settings={**base.settings, NUGGETEER: predicted.signature},
         data=sample.digest,
     )

@@ -1,4 +1,4 @@
-"""Paired tests: PERM-BOTH between two metrics, Williams, Wilcoxon and paired permutations.
+"""Paired tests: PERM-BOTH between two metrics, Williams and Wilcoxon.
 
 PERM-BOTH tests whether metric A agrees better with humans than metric B (Deutsch, Dror and Roth
 2021). Both metrics are standardised over the cells that humans and both metrics have, so that their
@@ -22,8 +22,6 @@ from karat import _kernel
 from karat.arithmetic import SLACK
 from karat.arrays import ArrayLike, Flags, Floats, as_floats, np
 from karat.errors import InputError, quoted
-from karat.progress import Progress, silent
-from karat.settings import SEED
 from karat.stats.correlation import pearson, pearson_rows
 from karat.stats.distributions import normal_tail, student_tail
 from karat.stats.exchanges import (
@@ -115,23 +113,6 @@ def perm_both_system_pearson(scores: Triple, exchanges: Exchanges) -> Permutatio
     delta = float(difference(np.zeros((1, len(counts))))[0])
     return exchanges.test(
         delta, lambda words: difference(chosen_system_sums(words, gaps)[:, has_cells])
-    )
-
-
-def paired_permutation(
-    first: Floats,
-    second: Floats,
-    trials: int = 10000,
-    seed: int = SEED,
-    progress: Progress = silent,
-) -> Permutation:
-    """Test whether the mean of `first` is above that of `second`, by exchanging pairs."""
-    gaps = (first - second)[~np.isnan(first - second)].reshape(1, -1, 1)
-    has_pair = np.ones(gaps.shape[:2], dtype=bool)
-    n = max(1, gaps.shape[1])
-    total = float(gaps.sum()) if gaps.size else float("nan")
-    return Exchanges(has_pair, trials, seed, progress).test(
-        total / n, lambda words: (total - 2 * chosen_sums(words, gaps)[:, 0]) / n
     )
 
 

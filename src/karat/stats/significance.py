@@ -145,23 +145,6 @@ CORRECTIONS: dict[str, Callable[[ArrayLike], Floats]] = {
 }
 
 
-def single_level(correction: str, corrected: ArrayLike, level: float) -> float:
-    """Return the level for single tests that gives the same decisions as a correction.
-
-    A p-value is below it exactly where the corrected one is below `level`, so intervals at this
-    level agree with corrected p-values. With m tests, r of them significant, it is level / (m - r)
-    for Holm, the level at which its steps end, and level r / m for Benjamini and Hochberg, whose
-    intervals are those of Benjamini and Yekutieli (2005). NaN does not count.
-    """
-    p = np.asarray(corrected, float)
-    n_tests, n_significant = int((~np.isnan(p)).sum()), int((p < level).sum())
-    if correction == "holm":
-        return level / max(n_tests - n_significant, 1)
-    if correction == "bh":
-        return level * max(n_significant, 1) / max(n_tests, 1)
-    return level
-
-
 def separates_ranks(p: Any, level: float) -> Any:
     """Return whether p (a number or an array) puts two metrics into different ranks.
 

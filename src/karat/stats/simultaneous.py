@@ -6,13 +6,17 @@ them gives one critical value for all (single-step max-t; Hothorn, Bretz and Wes
 adjusted p-values and simultaneous intervals agree. Differences that move together, such as those of
 two metrics on the same segments, are hardly corrected. The correction is never weaker than none and
 never stronger than Bonferroni's.
+
+`SingleStep` applies the same correction to p-values of any kind, such as those of estimates: it
+turns the critical value into a level for single tests and single intervals.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from math import inf, sqrt
+from math import inf, isnan, sqrt
 
 from karat.arithmetic import log, product
 from karat.arrays import Floats, np
@@ -75,14 +79,11 @@ class JointEstimates:
         """Return the largest |t| of each draw, in ascending order."""
         at = [k for k, difference in enumerate(differences) if difference.error > 0]
         freedom = min(differences[k].units for k in at) - 1
-        if freedom > _MANY_UNITS:
-            chi: Sequence[Floats | float] = [1.0] * len(at)
-        elif len(at) > _MAX_DRAWN:
-            chi = _chi(None, len(at), freedom)  # independent errors: a stronger correction
-        else:
-            influences = [(self.estimates[a] - self.estimates[b]).influence for a, b in pairs]
-            factor = _error_factor(np.array([influences[k] for k in at]))
-            chi = _chi(factor, len(at), freedom)
+        influences = None
+        if freedom <= _MANY_UNITS and len(at) <= _MAX_DRAWN:
+            gaps = [(self.estimates[a] - self.estimates[b]).influence for a, b in pairs]
+            influences = np.array([gaps[k] for k in at])
+        chi = _chi(influences, len(at), freedom)
         largest = np.zeros(_DRAWS)
         for k, scale in zip(at, chi, strict=True):
             (first, second), difference = pairs[k], differences[k]
@@ -139,9 +140,71 @@ class TestFamily:
         critical = difference.critical(SIGNIFICANCE_LEVEL / self.n_tests)
         if self._largest is None:
             return critical
-        rank = int((1 + len(self._largest)) * SIGNIFICANCE_LEVEL + 1e-9)
-        quantile = float(self._largest[len(self._largest) - rank])
-        return max(difference.critical(), min(critical, quantile))
+        return max(difference.critical(), min(critical, _critical_value(self._largest)))
+
+
+class SingleStep:
+    """One correction of several p-values, and the level of single tests that agrees with it.
+
+    A corrected p-value is below .05 exactly where the single one is below `level`, so an interval
+    of the level 1 - `level` excludes the null exactly where the corrected p-value is below .05.
+    """
+
+    def __init__(self, n_tests: int, influences: Floats | None = None, freedom: int = 1) -> None:
+        """Correct for a number of tests.
+
+        Args:
+            n_tests: the number of tests; 1 corrects nothing.
+            influences: tests x units: the influence of each unit, or None if they are unknown or
+                too many; the correction is then Bonferroni's. A row of zeros is independent.
+            freedom: degrees of freedom of the test with the fewest.
+        """
+        self.n_tests = n_tests
+        self.is_joint = influences is not None and 1 < n_tests <= _MAX_DRAWN
+        self._freedom = freedom
+        self._largest = np.empty(0)
+        if influences is not None and self.is_joint:
+            self._largest = _largest_of_draws(influences, freedom)
+
+    @cached_property
+    def level(self) -> float:
+        """The level of single tests."""
+        bonferroni = SIGNIFICANCE_LEVEL / max(self.n_tests, 1)
+        if not self.is_joint:
+            return bonferroni
+        joint = self._single_p(_critical_value(self._largest))
+        return min(SIGNIFICANCE_LEVEL, max(bonferroni, joint))
+
+    def corrected(self, p: float) -> float:
+        """Return the corrected p-value of a single one; NaN stays NaN."""
+        bonferroni = min(1.0, self.n_tests * p)
+        if isnan(p) or not self.is_joint:
+            return p if isnan(p) else bonferroni
+        statistics = self._largest.tolist()
+        draws = len(statistics)
+        below = bisect_left(statistics, True, key=lambda t: self._single_p(t) <= p)
+        return max(p, min(bonferroni, (1 + draws - below) / (1 + draws)))
+
+    def _single_p(self, statistic: float) -> float:
+        return 2 * student_tail(statistic, self._freedom)
+
+
+def _critical_value(largest: Floats) -> float:
+    """Return the statistic that the largest of a draw exceeds with a probability below .05."""
+    rank = int((1 + len(largest)) * SIGNIFICANCE_LEVEL + 1e-9)
+    return float(largest[len(largest) - rank])
+
+
+def _largest_of_draws(influences: Floats, freedom: int) -> Floats:
+    """Return the largest |t| of each draw under the null, in ascending order."""
+    normal = _normal(_DRAWS * len(influences), 0).reshape(_DRAWS, -1)
+    factor = _cholesky(_correlation(influences))
+    draws = np.abs(product(normal, np.ascontiguousarray(factor.T)))
+    largest = np.zeros(_DRAWS)
+    chi = _chi(influences, len(influences), freedom)
+    for statistics, scale in zip(draws.T, chi, strict=True):
+        np.maximum(largest, statistics / scale, out=largest)
+    return np.sort(largest)
 
 
 def _cholesky(covariance: Floats) -> Floats:
@@ -174,26 +237,31 @@ def _normal(count: int, stream: int) -> Floats:
     return values
 
 
-def _error_factor(influences: Floats) -> Floats:
-    """Return L with L L^T = the correlations of the squared errors of differences.
-
-    Squared errors of differences with the correlation r have the correlation r^2.
-    """
-    influences = influences / np.abs(influences).max(axis=1, keepdims=True)
-    covariance = product(influences, np.ascontiguousarray(influences.T))
+def _correlation(influences: Floats) -> Floats:
+    """Return the correlation of rows; a row of zeros is correlated with no other."""
+    scale = np.abs(influences).max(axis=1, initial=0.0, keepdims=True)
+    scaled = influences / np.where(scale > 0, scale, 1.0)
+    covariance = product(scaled, np.ascontiguousarray(scaled.T))
     sizes = np.sqrt(np.diag(covariance))
-    correlation = covariance / sizes / sizes[:, None]
-    return _cholesky(correlation * correlation)
+    sizes = np.where(sizes > 0, sizes, 1.0)
+    correlation: Floats = covariance / sizes / sizes[:, None] + np.diag((scale[:, 0] == 0) * 1.0)
+    return correlation
 
 
-def _chi(factor: Floats | None, count: int, freedom: int) -> list[Floats]:
+def _chi(influences: Floats | None, count: int, freedom: int) -> Sequence[Floats | float]:
     """Draw sqrt(chi^2 / freedom) for each difference: the relative errors of its standard error.
 
-    Each draw is the cube of Wilson and Hilferty (1931) of normal draws that `factor` correlates;
-    without it, they are independent.
+    Squared errors of differences with the correlation r have the correlation r^2. Without
+    influences they are drawn independently, which corrects more strongly. Each draw is the cube of
+    Wilson and Hilferty (1931). With many degrees of freedom the errors are negligible.
     """
-    normal = _normal(_DRAWS * count, 1).reshape(_DRAWS, -1)
-    errors = normal if factor is None else product(normal, np.ascontiguousarray(factor.T))
+    if freedom > _MANY_UNITS:
+        return [1.0] * count
+    errors = _normal(_DRAWS * count, 1).reshape(_DRAWS, -1)
+    if influences is not None:
+        correlation = _correlation(influences)
+        factor = _cholesky(correlation * correlation)
+        errors = product(errors, np.ascontiguousarray(factor.T))
     small = 2 / (9 * freedom)
     cube_roots = np.maximum(1 - small + errors * sqrt(small), 0.05)
     return list(np.sqrt(cube_roots * cube_roots * cube_roots).T)

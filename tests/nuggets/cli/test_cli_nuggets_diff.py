@@ -197,9 +197,7 @@ def test_scores_come_with_intervals_and_guesses_are_counted(output: Output, file
         assert row["f_low"] <= row["f"] <= row["f_high"]
         assert general["low"] <= row["low"] <= row["high"] <= general["high"]
     by = [row["old_by"] == "guess" or row["new_by"] == "guess" for row in narrow["rows"]]
-    sentence = (
-        f"{sum(by)} of {len(by)} changes rest on guesses, which may be wrong and which p takes"
-    )
+    sentence = f"{sum(by)} of {len(by)} changes rest on guesses, which may be wrong."
     assert any(note.startswith(sentence) for note in narrow["notes"]) == any(by)
     assert any("on questions like these." in note for note in wide["notes"])
     assert narrow["scores"] != wide["scores"]

@@ -14,7 +14,7 @@ import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
-from karat.nuggets.prediction.intervals import Margin, difference_interval, paired_significance
+from karat.nuggets.prediction.intervals import EXACT, Margin, paired_significance
 from karat.nuggets.report import scores
 from karat.nuggets.report.contents import contents_answer
 from karat.nuggets.report.evaluation import (
@@ -72,17 +72,17 @@ UP, DOWN = "+" * 20, "+" * 4 + "-" * 16
         ),
         (
             scoring(DOWN, UP),
-            "b leads: F(3) 1.000; its lead over a (+0.800 [0.608, 0.992], p < 0.001) is decided.",
+            "b leads: F(3) 1.000; its lead over a (+0.800 [0.516, 0.992], p = 0.009) is decided.",
         ),
         (
             scoring("++++", "+++-", "++-+", "+--+"),
-            "a leads: F(3) 1.000; its lead over b (+0.250 [-0.546, 1.000], p = 1.00) is not "
+            "a leads: F(3) 1.000; its lead over b (+0.250 [-0.546, 1.000], p = 0.39) is not "
             "decided, nor is that over c and d.",
         ),
         (scoring("+", "-"), "a leads: F(3) 1.000; its lead over b (+1.000) is not decided."),
         (
             scoring("++", "-+", vital=False),
-            "a leads: A 1.000; its lead over b (+0.500 [-1.000, 1.000], p = 1.00) is not decided.",
+            "a leads: A 1.000; its lead over b (+0.500 [-1.000, 1.000], p = 0.50) is not decided.",
         ),
     ],
 )
@@ -95,9 +95,9 @@ def test_many_runs_are_counted() -> None:
     six_runs = scoring("++++", *["+++-"] * 5)
     assert score_answer(six_runs)[0].endswith("is not decided, nor is that over 4 other runs.")
     assert score_basis(six_runs) == (
-        "4 questions, 6 runs. A difference is decided where its 95% interval, which is over "
-        "questions, excludes zero and p < 0.05 (paired permutation test). Each of the 5 "
-        "differences is tested on its own."
+        "4 questions, 6 runs. A difference is decided if p < 0.05, that is, if its 95% interval, "
+        "which is over questions, excludes zero. 4 questions are too few to decide: at least 6 are "
+        "needed. Each of the 5 differences is tested on its own."
     )
     assert score_basis(scoring("+", "-")).endswith("One question is too few for a test.")
 
@@ -118,15 +118,20 @@ def test_guesses_widen_the_interval_of_a_lead() -> None:
     assert best.f_high is not None
     assert nearest.f_low is not None
     assert best.f_high > best.macro
-    scores = [list(scoring.scored[k].by_question().values()) for k in (second, first)]
+    columns = (scoring.scored[k].by_question().values() for k in (first, second))
+    pairs = list(zip(*columns, strict=True))
     margins = (
         Margin(above=best.f_high - best.macro),
         Margin(below=nearest.macro - nearest.f_low),
     )
-    ends = difference_interval(np.subtract(*scores), margins)
-    assert ends is not None
-    assert scoring.differences[0].low == ends[0]
-    assert "which takes guesses as right" in score_basis(scoring)
+    test, without_guesses = (
+        paired_significance("F", pairs, guessed) for guessed in (margins, EXACT)
+    )
+    assert scoring.differences[0].low == test.low
+    assert test.low is not None
+    assert without_guesses.low is not None
+    assert test.low <= without_guesses.low  # these guesses are hardly ever wrong
+    assert "over questions and allows for wrong guesses" in score_basis(scoring)
     general = kt.score_nuggets(half_judged(), classifier="paper:stem=porter", general=True)
     assert general.differences == scoring.differences
 
@@ -137,13 +142,12 @@ def test_no_verdict_where_nothing_shows_how_wrong_guesses_are(judged: int) -> No
     scoring = kt.score_nuggets(half_judged(judged), classifier="paper")
     guessed = [row for row in scoring.differences if row.run != "run0" or not judged]
     assert len(guessed) > 5
-    assert min(row.p or 0 for row in guessed) < 0.05
-    assert {(row.low, row.high, row.verdict) for row in guessed} == {(None, None, "undecided")}
+    assert {row[4:] for row in guessed} == {(None, None, None, "undecided")}
     assert "is not decided" in score_answer(scoring)[0]
     assert "is decided" not in score_answer(scoring)[0]
     basis = score_basis(scoring)
     assert "allows for wrong guesses" not in basis
-    assert "has no interval, and is not decided, if it is unknown how wrong they may be" in basis
+    assert "has no interval and no p, and is not decided, if it is unknown how wrong" in basis
 
 
 def test_no_decided_change_where_nothing_shows_how_wrong_guesses_are() -> None:
@@ -151,7 +155,7 @@ def test_no_decided_change_where_nothing_shows_how_wrong_guesses_are() -> None:
     key, sides = nuggets.key, [nuggets.runs[tag] for tag in ("run0", "run7")]
     old, new = (NuggetSet("s", key, {run.tag: run}) for run in sides)
     changes = kt.diff_nuggets(old, new, classifier="paper")
-    assert [(test.p < 0.05, test.low, test.verdict) for test in changes.tests] == [
+    assert [(math.isnan(test.p), test.low, test.verdict) for test in changes.tests] == [
         (True, None, "undecided"),
         (True, None, "undecided"),
     ]
@@ -223,15 +227,16 @@ def test_a_guess_has_its_probability(classifier: str) -> None:
 )
 def test_an_interval_by_hand(margins: tuple[Margin, Margin], low: float, high: float) -> None:
     """Four questions, differences 1, 0, 1, 0: the mean is 0.5, Student's quantile 3.182."""
-    interval = difference_interval(np.array([1.0, 0.0, 1.0, 0.0]), margins)
-    assert interval == pytest.approx((low, high), abs=1e-5)
+    pairs = [(0.0, 1.0), (0.0, 0.0), (0.0, 1.0), (1.0, 1.0)]
+    test = paired_significance("F", pairs, margins)
+    assert (test.low, test.high) == pytest.approx((low, high), abs=1e-5)
 
 
 def test_p_and_interval_must_both_decide() -> None:
     test = paired_significance("F", [(0.0, 0.5), (0.0, 0.5)])
-    assert (test.low, test.high, test.p, test.verdict) == (0.5, 0.5, 0.5, "undecided")
+    assert (test.low, test.high, test.p, test.verdict) == (0.0, 0.5, 0.5, "undecided")
     unsure = paired_significance("F", [(0.0, 1.0)] * 20, (Margin(), Margin(below=1.0)))
-    assert (unsure.p < 0.001, unsure.verdict) == (True, "undecided")
+    assert (unsure.p, unsure.low, unsure.verdict) == (pytest.approx(0.05), 0.0, "undecided")
     assert paired_significance("F", [(1.0, 0.0)] * 20).verdict == "worse"
 
 
@@ -246,13 +251,13 @@ def test_p_and_interval_must_both_decide() -> None:
         ),
         (
             scoring(DOWN, UP),
-            "b lost 0 vital nuggets that a carries and gained 16: F(3) +0.800 [0.608, 0.992], "
-            "p < 0.001: an improvement.",
+            "b lost 0 vital nuggets that a carries and gained 16: F(3) +0.800 [0.516, 0.992], "
+            "p = 0.009: an improvement.",
         ),
         (
             scoring(UP, DOWN),
-            "b lost 16 vital nuggets that a carries and gained 0: F(3) -0.800 [-0.992, -0.608], "
-            "p < 0.001: a loss.",
+            "b lost 16 vital nuggets that a carries and gained 0: F(3) -0.800 [-0.992, -0.516], "
+            "p = 0.009: a loss.",
         ),
         (
             scoring("+", "-"),
@@ -261,7 +266,7 @@ def test_p_and_interval_must_both_decide() -> None:
         ),
         (
             scoring("++", "-+", vital=False),
-            "b lost 1 nugget that a carries and gained 0: A -0.500 [-1.000, 1.000], p = 1.00: no "
+            "b lost 1 nugget that a carries and gained 0: A -0.500 [-1.000, 1.000], p = 0.50: no "
             "decided change.",
         ),
     ],

@@ -37,8 +37,8 @@ from karat.nuggets.scores.official import (
 )
 from karat.nuggets.sets.judgements import SUPPORT
 from karat.nuggets.sets.nugget_set import NuggetSet
-from karat.stats.distributions import student_quantile
-from karat.stats.paired_tests import paired_permutation
+from karat.stats.distributions import student_quantile, student_tail
+from karat.stats.jackknife import UnitEstimate, jackknife
 from karat.stats.significance import UNDECIDED, verdict
 
 
@@ -384,23 +384,24 @@ EXACT: Margins = Margin(), Margin()  # margins of two scores that rest on no gue
 
 
 class Significance(NamedTuple):
-    """A paired permutation test over questions, two-sided, of two mean scores."""
+    """A difference of two mean scores over questions, with an interval and a p that agree.
+
+    Both are None and NaN with fewer than two questions, or if it is unknown how wrong the guesses
+    may be.
+    """
 
     score: str
     questions: int
     old: float
     new: float
     delta: float
-    p: float  # NaN where there are too few questions for a test
-    trials: int
-    low: float | None = None
-    """Ends of the 95% interval of the difference; None if there are too few questions, or if it is
-    unknown how wrong the guesses may be."""
+    p: float
+    low: float | None = None  # ends of the 95% interval of the difference
     high: float | None = None
 
     @property
     def verdict(self) -> str:
-        """`better` or `worse` where both the interval and p decide, else `undecided`."""
+        """`better` or `worse` where the interval and p decide, else `undecided`."""
         if self.low is None or self.high is None:
             return UNDECIDED
         return verdict(self.p, (self.low, self.high), self.questions)
@@ -409,47 +410,99 @@ class Significance(NamedTuple):
         if not self.questions:
             return f"No question has a nugget of any weight: there is no {self.score} to compare."
         moved = f"{self.score} goes from {self.old:.4f} to {self.new:.4f} ({self.delta:+.4f})"
-        if not self.trials:
+        if self.questions < 2:
             return f"{moved} on one question: too few for a test."
+        if self.low is None or self.high is None:
+            return (
+                f"{moved} over {self.questions:,} questions: no test, since it is unknown how "
+                "wrong the guesses may be."
+            )
         return (
-            f"{moved} over {self.questions:,} questions: p = {self.p:.4f} (paired permutation, "
-            f"two-sided, {self.trials:,} trials)."
+            f"{moved} over {self.questions:,} questions: p = {self.p:.4f}, 95% interval "
+            f"[{self.low:+.4f}, {self.high:+.4f}]."
         )
 
 
 def paired_significance(
     score: str, pairs: Sequence[tuple[float, float]], margins: Margins = EXACT
 ) -> Significance:
-    """Test whether the mean of the new scores differs; p is twice the smaller one-sided p.
+    """Test whether the mean of the new scores differs.
 
     `pairs` are the old and the new score of each question; `margins` belong to the two means.
     """
     if len(pairs) < 2:
-        old, new = pairs[0] if pairs else (np.nan, np.nan)
-        return Significance(score, len(pairs), old, new, new - old, np.nan, 0)
-    before, after = (np.array(side) for side in zip(*pairs, strict=True))
-    both = (after, before), (before, after)
-    sides = [paired_permutation(*pair) for pair in both]
-    p = min(1.0, 2 * min(side.p for side in sides))
-    old, new = float(before.mean()), float(after.mean())
-    ends = difference_interval(after - before, margins) or (None, None)
-    return Significance(score, len(pairs), old, new, new - old, p, sides[0].trials, *ends)
+        before, after = pairs[0] if pairs else (np.nan, np.nan)
+        return Significance(score, len(pairs), before, after, after - before, np.nan)
+    old, new = (_mean(np.array(side, np.float64)) for side in zip(*pairs, strict=True))
+    scores = score, len(pairs), old.value, new.value
+    if None in margins:
+        return Significance(*scores, new.value - old.value, np.nan)
+    difference = GuessedDifference.between(old, new, margins)
+    return Significance(*scores, difference.value, difference.p(), *difference.interval())
 
 
-def difference_interval(gaps: Floats, margins: Margins) -> tuple[float, float] | None:
-    """Return the 95% interval of the mean of differences, new minus old; None if unknown.
+def _mean(values: Floats) -> UnitEstimate:
+    """Return the mean over questions, with the influence of each."""
+    rows = np.stack([values, np.ones(len(values))], axis=1)
+    return jackknife(lambda sums: sums[:, 0] / sums[:, 1], rows, np.ones(len(values), np.bool_))
 
-    Other questions would give other differences d, and guesses may be wrong. The ends of the
-    intervals of both scores recover the variance of either (Zou and Donner 2008):
 
-        reach = t s / sqrt(n)
-        low   = mean d - sqrt(reach^2 + (new score - its low)^2 + (high of the old score - it)^2)
+class GuessedDifference(NamedTuple):
+    """A difference of two means over questions, with intervals at all levels and a p-value.
+
+    Other questions would give other differences, and guesses may be wrong. The ends of the
+    intervals of both scores recover the variance of either (Zou and Donner 2008). With the
+    jackknife interval of the differences d at a critical value t of Student's,
+
+        low = mean d - sqrt((mean d - its low)^2 + (t / t_95)^2 margin^2)
+        margin^2 = (new score - its low)^2 + (high of the old score - it)^2
+
+    p belongs to the largest t whose interval excludes 0, so p and interval agree. Without guesses,
+    both are those of the jackknife.
     """
-    old, new = margins
-    if old is None or new is None:
-        return None
-    n, mean = len(gaps), float(gaps.mean())
-    reach = student_quantile(0.025, n - 1) * float(gaps.std(ddof=1)) / sqrt(n)
-    low = mean - sqrt(reach * reach + new.below * new.below + old.above * old.above)
-    high = mean + sqrt(reach * reach + new.above * new.above + old.below * old.below)
-    return max(-1.0, low), min(1.0, high)
+
+    questions: UnitEstimate  # the difference, by the influence of questions
+    below: float  # the margin of the lower end
+    above: float
+
+    @classmethod
+    def between(cls, old: UnitEstimate, new: UnitEstimate, margins: Margins) -> GuessedDifference:
+        """Return new minus old; margins are known."""
+        first, second = (margin or Margin() for margin in margins)
+        below = sqrt(second.below * second.below + first.above * first.above)
+        above = sqrt(second.above * second.above + first.below * first.below)
+        return cls(new - old, below, above)
+
+    @property
+    def value(self) -> float:
+        """The difference."""
+        return float(self.questions.value)
+
+    def interval(self) -> tuple[float, float]:
+        """Return the 95% interval, within the range of differences of scores."""
+        at = self.questions.critical()
+        low, high = self.value - self._distance(at, -1), self.value + self._distance(at, 1)
+        return max(-1.0, low), min(1.0, high)
+
+    def p(self) -> float:
+        """Return the p-value of no difference."""
+        side = -1 if self.value > 0 else 1
+        margin = self._margin(side)
+        if margin == 0 or self.value == 0:
+            return self.questions.p()
+        low, high = 0.0, abs(self.value) * self.questions.critical() / margin
+        for _ in range(60):
+            middle = (low + high) / 2
+            excluded = self._distance(middle, side) < abs(self.value)
+            low, high = (middle, high) if excluded else (low, middle)
+        return min(1.0, 2 * student_tail(high, self.questions.units - 1))
+
+    def _margin(self, side: int) -> float:
+        return self.below if side < 0 else self.above
+
+    def _distance(self, critical: float, side: int) -> float:
+        """Return the distance from the difference to the lower (-1) or upper (1) end."""
+        end = self.questions.interval(critical)[side > 0]
+        reach = end - self.value
+        guessing = self._margin(side) * critical / self.questions.critical()
+        return sqrt(reach * reach + guessing * guessing)

@@ -253,7 +253,6 @@ _QUESTIONS = (
 _TEST = (
     *(Column(key, key.capitalize()) for key in ("score", "questions", "old", "new", "delta")),
     Column("p", "p"),
-    Column("trials", "Trials"),
     *(Column(key, key.capitalize()) for key in ("low", "high", "verdict")),
 )
 

@@ -24,7 +24,7 @@ from karat.report.model import (
     sentence_case,
 )
 from karat.results import Column, LazyRows, number, people_column
-from karat.stats.significance import SIGNIFICANCE_LEVEL, UNDECIDED
+from karat.stats.significance import MIN_DECIDING_UNITS, SIGNIFICANCE_LEVEL, UNDECIDED
 
 if TYPE_CHECKING:
     from karat.nuggets.prediction.thresholds import ModelRow
@@ -93,13 +93,12 @@ def score_basis(scoring: NuggetScoring) -> str:
     parts = [f"{format_count(count, 'question')}, {format_count(len(scoring.rows), 'run')}."]
     best_rows = [scoring.rows[k] for k in scoring.ranked[:2]]
     parts += _guessed(best_rows)
-    tested = [row for row in scoring.differences if row.p is not None]
-    if tested:
-        parts += _rules([row.low is not None for row in tested], best_rows)
+    if scoring.differences:
+        questions = len(scoring.scored[0].by_question(scoring.scale))
+        parts += _rules(questions, [row.low is not None for row in scoring.differences], best_rows)
         count = len(scoring.differences)
-        parts += [f"Each of the {count:,} differences is tested on its own."] if count > 1 else []
-    elif scoring.differences:
-        parts.append("One question is too few for a test.")
+        if count > 1 and questions > 1:
+            parts.append(f"Each of the {count:,} differences is tested on its own.")
     return " ".join(parts)
 
 
@@ -115,21 +114,28 @@ def _guessed(rows: Sequence[RunRow]) -> list[str]:
     return [sentence_case(f"{share} of the nuggets of {names} rest on a classifier's guesses.")]
 
 
-def _rules(has_interval: Sequence[bool], rows: Sequence[RunRow]) -> Iterator[str]:
+def _rules(questions: int, has_interval: Sequence[bool], rows: Sequence[RunRow]) -> Iterator[str]:
     """Yield the rules by which differences are decided, with and without an interval."""
+    if questions < 2:
+        yield "One question is too few for a test."
+        return
     if any(has_interval):
         guesses = any(row.guessed > 0 for row in rows)
         allow = " and allows for wrong guesses" if guesses else ""
-        wrong = ", which takes guesses as right" if guesses else ""
         yield (
-            "A difference is decided where its 95% interval, which is over questions"
-            f"{allow}, excludes zero and p < {SIGNIFICANCE_LEVEL} (paired permutation test{wrong})."
+            f"A difference is decided if p < {SIGNIFICANCE_LEVEL}, that is, if its 95% interval, "
+            f"which is over questions{allow}, excludes zero."
         )
+        if questions < MIN_DECIDING_UNITS:
+            yield (
+                f"{questions:,} questions are too few to decide: at least {MIN_DECIDING_UNITS} are "
+                "needed."
+            )
     if not all(has_interval):
         yield (
-            "A difference that rests on guesses has no interval, and is not decided, if it is "
-            "unknown how wrong they may be: this classifier needs at least two runs judged on two "
-            "questions. p takes guesses as right."
+            "A difference that rests on guesses has no interval and no p, and is not decided, if "
+            "it is unknown how wrong they may be: this classifier needs at least two runs judged "
+            "on two questions."
         )
 
 
@@ -154,7 +160,7 @@ def changes_answer(changes: NuggetChanges) -> tuple[str, ...]:
     name = f"F({changes.scoring.official.beta:g})" if test.score == "F" else test.score
     ends = None if test.low is None or test.high is None else (test.low, test.high)
     change = f"{name} {_difference_text(test.delta, ends, None if isnan(test.p) else test.p)}"
-    if not test.trials:
+    if test.questions < 2:
         return (f"{moved}: {change} on one question, too few for a test.",)
     verdicts = {"better": "an improvement", "worse": "a loss"}
     return (f"{moved}: {change}: {verdicts.get(test.verdict, 'no decided change')}.",)
@@ -166,8 +172,8 @@ def changes_basis(changes: NuggetChanges) -> str:
     tested = next((candidate for candidate in changes.tests if candidate.questions), None)
     count = tested.questions if tested else len(changes.questions)
     parts = [f"{format_count(count, 'question')}.", *_guessed(rows)]
-    if tested and tested.trials:
-        parts += _rules([tested.low is not None], rows)
+    if tested and tested.questions > 1:
+        parts += _rules(tested.questions, [tested.low is not None], rows)
     return " ".join(parts)
 
 
@@ -234,9 +240,7 @@ _DIFFERENCES = (
     number("delta", "Difference", 3, signed=True, help="Score minus that of the best run."),
     number("low", "From", 3, signed=True, help="Lower end of the difference's 95% interval."),
     number("high", "To", 3, signed=True, help="Upper end of the difference's 95% interval."),
-    number(
-        "p", "p", 4, "p of the difference: paired permutation test over questions.", positive=True
-    ),
+    number("p", "p", 4, help="p of the difference; it agrees with the interval.", positive=True),
     Column("verdict", "Verdict", help="Worse where interval and p decide, else undecided."),
 )
 _PAIRS = ("responses", "judged", "undecided")

@@ -70,7 +70,7 @@ class QuestionChange(NamedTuple):
 _UNSURE = {
     NOTHING: "rest on responses that nobody judged for the nugget, which count as not carrying "
     'it ("nothing" decides)',
-    GUESS: "rest on guesses, which may be wrong and which p takes for right",
+    GUESS: "rest on guesses, which may be wrong",
 }
 
 

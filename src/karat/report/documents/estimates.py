@@ -44,11 +44,6 @@ MIN_USELESS_RATIO = 0.98
 MAX_DIGITS = 6
 MAX_NAMED = 4
 """Systems or judges named in a sentence; more are counted."""
-_CORRECTED = {
-    "holm": " with Holm's correction",
-    "bh": " with Benjamini and Hochberg's correction",
-    "none": "",
-}
 
 
 def estimate_answer(estimate: Estimate) -> tuple[str, ...]:
@@ -72,10 +67,11 @@ def estimate_basis(estimate: Estimate) -> str:
     basis += f" 95% intervals for {units.format(estimate.unit)}."
     tested = [difference for difference in estimate.differences if difference.verdict != NOT_TESTED]
     if tested:
-        correction = _CORRECTED.get(str(estimate.settings["correction"]), "")
+        level = tested[0].confidence
+        correction = ", corrected for all differences together" if estimate.corrected else ""
         basis += (
             f" A difference is decided if p < {SIGNIFICANCE_LEVEL}{correction}, that is, if its "
-            f"{_percent(tested[0].confidence)} interval excludes 0."
+            f"{_percent(level)} interval excludes 0."
         )
     return basis + about_raters
 
@@ -138,6 +134,16 @@ def score_places(estimate: Estimate) -> int:
     usual = halves[len(halves) // 2] if halves else 0.1
     power = int(f"{usual:e}".partition("e")[2])
     return min(max(1 - power, 0), MAX_DIGITS)
+
+
+def difference_places(estimate: Estimate) -> int:
+    """Return the decimals of differences, at which no interval that excludes 0 ends at 0."""
+    places = score_places(estimate)
+    away_from_0 = [row for row in estimate.differences if row.low > 0 or row.high < 0]
+    nearest = min((min(abs(row.low), abs(row.high)) for row in away_from_0), default=1.0)
+    while places < MAX_DIGITS and round(nearest, places) == 0:
+        places += 1
+    return places
 
 
 def ranked_differences(estimate: Estimate) -> list[EstimateDifference]:
@@ -314,8 +320,8 @@ def estimate_document(estimate: Estimate) -> Document:
 def _tables(estimate: Estimate, biased: Sequence[EstimateRow]) -> Iterator[Table]:
     places = score_places(estimate)
 
-    def with_digits(columns: Sequence[Column]) -> list[Column]:
-        return [replace(c, digits=places) if c.digits is None else c for c in columns]
+    def with_digits(columns: Sequence[Column], digits: int = places) -> list[Column]:
+        return [replace(c, digits=digits) if c.digits is None else c for c in columns]
 
     row_columns = with_digits(ESTIMATE_COLUMNS)
     if not helper_names(estimate):  # people's own scores are the estimates
@@ -327,7 +333,8 @@ def _tables(estimate: Estimate, biased: Sequence[EstimateRow]) -> Iterator[Table
     if estimate.differences:
         title = f"Differences from {estimate.differences[0].baseline}"
         differences = ranked_differences(estimate)
-        yield Table("differences", title, with_digits(DIFFERENCE_COLUMNS), differences)
+        columns = with_digits(DIFFERENCE_COLUMNS, difference_places(estimate))
+        yield Table("differences", title, columns, differences)
     if biased:
         title = f"Bias of {name_helpers(judge_names(estimate))}"
         yield Table("bias", title, with_digits(_BIAS_COLUMNS), biased, readers="people")
