@@ -47,7 +47,7 @@ from karat.nuggets.prediction.thresholds import (
 )
 from karat.nuggets.results.tuning import trial, try_models, tune_nuggets
 from karat.nuggets.scores.decisions import decide_run
-from karat.nuggets.scores.official import Official
+from karat.nuggets.scores.official import OfficialSettings
 from karat.nuggets.scores.words import smoothed_idf
 from karat.nuggets.sets.judgements import JudgedResponse, Judgements
 from karat.nuggets.sets.keys_and_runs import Nugget, Response, make_run, normal
@@ -55,7 +55,7 @@ from karat.nuggets.sets.nugget_set import NuggetSet
 
 KEY, RUNS, JUDGED = world(questions=8, runs=6)
 SET = NuggetSet("s", KEY, MappingProxyType({run.tag: run for run in RUNS}), JUDGED)
-HOW = Official()
+HOW = OfficialSettings()
 
 
 def small_set() -> NuggetSet:

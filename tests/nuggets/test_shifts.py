@@ -36,13 +36,18 @@ from karat.nuggets.prediction.intervals import (
 from karat.nuggets.prediction.pool import Floats, Pool
 from karat.nuggets.prediction.predictions import Predictions
 from karat.nuggets.scores.decisions import AnswerDecisions, decide_run
-from karat.nuggets.scores.official import Official, answer_length, nugget_weights, run_answers
+from karat.nuggets.scores.official import (
+    OfficialSettings,
+    answer_length,
+    nugget_weights,
+    run_answers,
+)
 from karat.nuggets.sets.judgements import JudgedResponse, Judgements
 from karat.nuggets.sets.keys_and_runs import Run, make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
 
 KEY, RUNS, JUDGED = world(questions=8, runs=8)
-HOW = Official()
+HOW = OfficialSettings()
 POSITIVE = st.floats(0.01, 3.0)
 PAIRS = st.lists(
     st.builds(loops.Pair, st.floats(-4, 4), st.booleans(), st.integers(0, 3), st.integers(0, 2)),
@@ -212,7 +217,10 @@ def test_coverage_on_sets_with_base_rates_of_their_own() -> None:
             q: AnswerDecisions(1.0 * (x > 0.5), np.zeros(x.shape, bool)) for q, x in guessed.items()
         }
         true_answers = run_answers(questions, run, sure, HOW, guessed)[1]
-        share, f = float(true_answers.share.mean()), float(true_answers.official.f(3.0).mean())
+        share, f = (
+            float(true_answers.share.mean()),
+            float(true_answers.official_stats.f(3.0).mean()),
+        )
         ends = predictions.intervals(run, open_, HOW)
         assert ends is not None
         shift = SetShift(0.0, 0.0)  # as if the base rate were the classifier's

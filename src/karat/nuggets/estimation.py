@@ -49,7 +49,7 @@ from karat.nuggets.results.item_scores import MEASURES
 from karat.nuggets.results.scoring import score_nuggets
 from karat.nuggets.scores.official import (
     OKAY_WEIGHTS,
-    Official,
+    OfficialSettings,
     nugget_weights,
     pool_stats,
     sum_groups,
@@ -73,7 +73,7 @@ class QuestionScores:
 
     nuggets: NuggetSet  # the set with these questions only
     dimension: str
-    official: Official
+    official_settings: OfficialSettings
     values: Floats  # the official score; NaN if it was not judged
     answered: Flags
 
@@ -84,45 +84,50 @@ class QuestionScores:
 
 
 def question_scores(
-    nuggets: NuggetSet, dimension: str, official: Official, progress: Progress = silent
+    nuggets: NuggetSet,
+    dimension: str,
+    official_settings: OfficialSettings,
+    progress: Progress = silent,
 ) -> QuestionScores:
     """Return the scores of all runs on the questions that have one."""
-    scores, is_judged = judged_scores(nuggets, nuggets.judgements, dimension, official, progress)
+    scores, is_complete = judged_scores(
+        nuggets, nuggets.judgements, dimension, official_settings, progress
+    )
     has_score = np.asarray(~np.isnan(scores).all(axis=0))
     if not has_score.any():
         raise InputError(f"{nuggets.name}: no question has a score {quoted(dimension)}")
     questions = zip(nuggets.key.questions.values(), has_score, strict=True)
-    key = make_key(question for question, yes in questions if yes)
-    runs, is_judged = nuggets.runs.values(), is_judged[:, has_score]
+    key = make_key(question for question, is_scored in questions if is_scored)
+    runs, is_complete = nuggets.runs.values(), is_complete[:, has_score]
     answered = np.array([[bool(run.responses(id)) for id in key.questions] for run in runs])
-    judged_questions = (is_judged & answered).any(axis=0)
-    is_known = is_judged & (answered | judged_questions)
+    is_judged_question = (is_complete & answered).any(axis=0)
+    is_known = is_complete & (answered | is_judged_question)
     values = np.where(is_known, scores[:, has_score], np.nan)
-    return QuestionScores(replace(nuggets, key=key), dimension, official, values, answered)
+    return QuestionScores(replace(nuggets, key=key), dimension, official_settings, values, answered)
 
 
 def judged_scores(
     nuggets: NuggetSet,
     judgements: Judgements,
     dimension: str,
-    official: Official,
+    official_settings: OfficialSettings,
     progress: Progress = silent,
 ) -> tuple[Floats, Flags]:
-    """Return runs x questions: scores by some judgements alone, and whether these are complete.
+    """Return scores by `judgements` alone, and whether these decide all pairs: runs x questions.
 
-    A score is NaN if the question has none.
+    `dimension` is f, A, V or W. Questions without the score are NaN.
     """
     judged_set = replace(nuggets, judgements=judgements)
-    done = score_nuggets(judged_set, official, guess=False, progress=progress)
-    score = "F" if dimension == "f" else dimension
+    scoring = score_nuggets(judged_set, official_settings, guess=False, progress=progress)
+    score_name = "F" if dimension == "f" else dimension
     ids = [*nuggets.key.questions]
-    shape = len(done.scored), len(ids)
-    scores, is_judged = np.full(shape, np.nan), np.zeros(shape, np.bool_)
-    for k, scored_run in enumerate(done.scored):
-        by_question = scored_run.by_question(score)
+    shape = len(scoring.scored), len(ids)
+    scores, is_complete = np.full(shape, np.nan), np.zeros(shape, np.bool_)
+    for k, scored_run in enumerate(scoring.scored):
+        by_question = scored_run.by_question(score_name)
         scores[k] = [by_question.get(id, np.nan) for id in ids]
-        is_judged[k] = [scored_run.decisions[id].all_settled for id in ids]
-    return scores, is_judged
+        is_complete[k] = [scored_run.decisions[id].all_settled for id in ids]
+    return scores, is_complete
 
 
 def sample_of_questions(
@@ -159,13 +164,16 @@ def sample_of_questions(
 def draws_of_questions(
     nuggets: NuggetSet, scores: QuestionScores, draws: Sequence[Draw] | None
 ) -> Sequence[Draw] | None:
-    """Return the draws of scored questions; raise InputError if a draw names no question."""
+    """Return the draws of the scored questions; None for no draws.
+
+    Raise InputError if a draw is invalid or its unit is not a question of the set.
+    """
     for draw in draws or ():
         if draw.unit not in nuggets.key.questions:
             reason = f"{nuggets.name} has no such question"
             raise InputError(f"a draw of {quoted(draw.unit)}: {reason}")
-        if wrong := draw_problem(draw):
-            raise InputError(f"{nuggets.name}: a draw of {quoted(draw.unit)}: {wrong}")
+        if problem := draw_problem(draw):
+            raise InputError(f"{nuggets.name}: a draw of {quoted(draw.unit)}: {problem}")
     return draws and [draw for draw in draws if draw.unit in scores.nuggets.key.questions]
 
 
@@ -207,14 +215,14 @@ def _model_values(scores: QuestionScores, label: str, name: str, progress: Progr
     judgements = scores.nuggets.judgements
     rows = (row for row in judgements.rows if row.kind == MODEL and row.judge == name)
     labels = judgements.with_rows(row._replace(kind=PERSON) for row in rows)
-    settings = scores.dimension, scores.official, progress
-    values, is_judged = judged_scores(scores.nuggets, labels, *settings)
-    return JudgeValues(label, np.where(is_judged, values, np.nan), 0, f"judge:{label}")
+    settings = scores.dimension, scores.official_settings, progress
+    values, is_complete = judged_scores(scores.nuggets, labels, *settings)
+    return JudgeValues(label, np.where(is_complete, values, np.nan), 0, f"judge:{label}")
 
 
 def _word_values(scores: QuestionScores) -> JudgeValues:
     runs = scores.nuggets.runs.values()
-    plain = Pourpre(beta=scores.official.beta, weights=scores.official.weights)
+    plain = Pourpre(beta=scores.official_settings.beta, weights=scores.official_settings.weights)
     pourpre = replace(plain, weigh=IdfSource().of_words(runs, plain.stem))
     pool = make_pool(scores.nuggets.key, runs)
     tables = []
@@ -228,12 +236,14 @@ def _word_values(scores: QuestionScores) -> JudgeValues:
 
 def _classifier_values(scores: QuestionScores, name: str, progress: Progress) -> JudgeValues:
     """Return the expected scores of guesses made without the judgements of the set."""
-    classifier, strict = parse_classifier(name), scores.official.strict
+    classifier, strict = parse_classifier(name), scores.official_settings.strict
     unjudged = replace(scores.nuggets, judgements=Judgements(()))
     predictions = predict_support(unjudged, progress, classifier=classifier, strict=strict)
     cells = np.asarray(predictions.probabilities, np.float64)
     if scores.dimension == "f":
-        values = pool_stats(predictions.pool, cells, scores.official).f(scores.official.beta)
+        values = pool_stats(predictions.pool, cells, scores.official_settings).f(
+            scores.official_settings.beta
+        )
     else:
         values = _weighted_mean(predictions.pool, cells, _nugget_weights(predictions.pool, scores))
     order = [predictions.pool.runs.index(tag) for tag in scores.nuggets.runs]
@@ -244,7 +254,9 @@ def _classifier_values(scores: QuestionScores, name: str, progress: Progress) ->
 def _nugget_weights(pool: Pool, scores: QuestionScores) -> Floats:
     """Return the weight of each nugget in the score, one question after the other."""
     if scores.dimension == "f":
-        return np.concatenate([nugget_weights(q, scores.official.weights) for q in pool.questions])
+        return np.concatenate(
+            [nugget_weights(q, scores.official_settings.weights) for q in pool.questions]
+        )
     vital = np.concatenate([question.is_vital for question in pool.questions])
     return np.where(vital, 1.0, OKAY_WEIGHTS[scores.dimension])
 
@@ -284,7 +296,9 @@ def nuggeteer_intervals(
     is_better = has_enough_judged_peers(scores.answered, scores.judged, elsewhere)
     if not is_better.any():
         return None
-    scoring = score_nuggets(scores.nuggets, scores.official, general=general, progress=progress)
+    scoring = score_nuggets(
+        scores.nuggets, scores.official_settings, general=general, progress=progress
+    )
     ends = {}
     for scored, better in zip(scoring.scored, is_better.tolist(), strict=True):
         interval = getattr(scored.intervals, _INTERVALS[scores.dimension], None)
@@ -345,7 +359,7 @@ def estimate_nuggets(
     baseline: str | None = None,
     next: int = 0,
     seed: int = SEED,
-    official: Official | None = None,
+    official_settings: OfficialSettings | None = None,
     progress: Progress = silent,
 ) -> Estimate:
     """Estimate the scores that runs would have if people judged them on all questions.
@@ -364,10 +378,10 @@ def estimate_nuggets(
         baseline: run to compare the others with; by default the one with the best estimate.
         next: number of questions to draw for judging next.
         seed: seed of the random numbers of that draw.
-        official: settings of the official score.
+        official_settings: settings of the official score.
         progress: function that is called with the progress.
     """
-    official = official or Official()
+    official_settings = official_settings or OfficialSettings()
     if unit != "auto":
         raise InputError(f"unit {quoted(unit)}: that of a nugget set is the question: leave it out")
     if not nuggets.runs:
@@ -385,7 +399,7 @@ def estimate_nuggets(
     elif dimension not in MEASURES:
         expected = ", ".join(MEASURES)
         raise InputError(f"dimension {quoted(dimension)} of nuggets: expected one of {expected}")
-    scores = question_scores(selected, dimension, official, progress)
+    scores = question_scores(selected, dimension, official_settings, progress)
     values = question_judges(scores, judges, progress)
     sample = sample_of_questions(scores, values, draws_of_questions(nuggets, scores, draws))
     settings: dict[str, Any] = {
@@ -396,7 +410,7 @@ def estimate_nuggets(
         "seed": seed,
     }
     if dimension == "f":
-        settings["score"] = str(official)
+        settings["score"] = str(official_settings)
     if nuggets.judgements.ties != HALF:
         settings["ties"] = nuggets.judgements.ties
     worths = [(judge.missing, judge.signature) for judge in values]

@@ -216,14 +216,20 @@ beta = option("--beta", "Weight of recall in F.", float, 3.0, metavar="X", headi
 
 def _make_scoring(classifier: str, **options: Any) -> dict[str, Any]:
     """Return the arguments of `score_nuggets` and `diff_nuggets`."""
-    from karat.nuggets.scores.official import Official
+    from karat.nuggets.scores.official import OfficialSettings
 
-    official = Official(**{key: options.pop(key) for key in ("beta", "weights", "strict")})
+    official_settings = OfficialSettings(
+        **{key: options.pop(key) for key in ("beta", "weights", "strict")}
+    )
     excluded = {"--classifier": classifier != "calibrated", "--general": options["general"]}
     for name, is_set in excluded.items():
         if is_set and not options["guess"]:
             raise click.UsageError(f"--no-guess and {name} exclude each other: give one")
-    return {**options, "official": official, "classifier": _parse_classifier(classifier)}
+    return {
+        **options,
+        "official_settings": official_settings,
+        "classifier": _parse_classifier(classifier),
+    }
 
 
 strict = flag("--strict", "Count partial support as no support.", heading=SCORES)

@@ -141,7 +141,9 @@ def questions_figure(scoring: NuggetScoring) -> Figure:
 def _page(scoring: NuggetScoring) -> str:
     runs = [scoring.scored[k] for k in scoring.ranked]
     questions = scoring.nuggets.key.questions.values()
-    matrices = [QuestionMatrix(question, runs, scoring.official.strict) for question in questions]
+    matrices = [
+        QuestionMatrix(question, runs, scoring.official_settings.strict) for question in questions
+    ]
     n_readable = _count_runs_with_responses(matrices, runs)
     scores = [item.by_question(scoring.scale) for item in runs]
     name = score_name(scoring)

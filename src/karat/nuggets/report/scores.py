@@ -151,7 +151,7 @@ def changes_answer(changes: NuggetChanges) -> tuple[str, ...]:
     test = next((test for test in changes.tests if test.questions), None)
     if test is None:
         return (f"{moved}.",)
-    name = f"F({changes.scoring.official.beta:g})" if test.score == "F" else test.score
+    name = f"F({changes.scoring.official_settings.beta:g})" if test.score == "F" else test.score
     ends = None if test.low is None or test.high is None else (test.low, test.high)
     change = f"{name} {_difference_text(test.delta, ends, None if isnan(test.p) else test.p)}"
     if not test.trials:
