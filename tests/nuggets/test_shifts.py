@@ -333,7 +333,7 @@ def test_ends_of_the_parts() -> None:
     decisions_by_question = {questions[0].id: decisions, questions[1].id: half}
     judged_in_run = {q.id: np.ones((1, 2), bool) for q in questions}
     guessed = PredictedRun(questions, RUNS[0], decisions_by_question, HOW, chances, judged_in_run)
-    assert guessed.guessed_amounts(weighted=False) == pytest.approx((0.5, 0.21))
+    assert guessed.count_guesses(weighted=False) == pytest.approx((0.5, 0.21))
     shift = SetShift(0.0, PRIOR_SPREAD.question)
     far = max_shift(shift, PRIOR_SPREAD, 0.5, 0.21)
     share, macro, micro = shifted_intervals(guessed, shift, PRIOR_SPREAD, general=False)

@@ -257,10 +257,11 @@ class Passage:
     def tokens(self, recipe: Recipe) -> Ragged:
         """Return the tokens of every segment."""
         if recipe not in self._tokens:
-            self._tokens[recipe] = self._follow(recipe)
+            self._tokens[recipe] = self._make_tokens(recipe)
         return self._tokens[recipe]
 
-    def _follow(self, recipe: Recipe) -> Ragged:
+    def _make_tokens(self, recipe: Recipe) -> Ragged:
+        """Cut, stem or filter the segments by a recipe; stems and stop words reuse cut tokens."""
         if recipe.stop != "none":
             stemmed = self.tokens(Recipe(recipe.tok, recipe.case, recipe.stem))
             surface = self.tokens(Recipe(recipe.tok, recipe.case))

@@ -33,7 +33,7 @@ def complete_nuggets(ctx: click.Context, param: click.Parameter, incomplete: str
 
 # ------------------------------------------------------------------------------------ inputs
 
-nugget_set = click.argument("name", metavar="SET", shell_complete=complete_nuggets)
+nugget_set = click.argument("set_or_path", metavar="SET", shell_complete=complete_nuggets)
 _skip = flag(
     "--skip-unknown", "Ignore responses to questions that are not in the key.", heading=INPUT
 )
@@ -65,7 +65,7 @@ def _replacement(names: str, subject: str) -> Any:
 
 
 set_files = bundle(
-    "inputs",
+    "load_options",
     _replacement("-j --judgements", "Judgements"),
     _replacement("--run runs", "Runs"),
     *_judges(INPUT),
@@ -74,7 +74,7 @@ set_files = bundle(
 """Arguments of `load_nuggets` beside SET."""
 
 keyed = bundle(
-    "inputs",
+    "load_options",
     named(
         "-k --key",
         "Answer key: a file or folder in any format, or the name of a known set.",
@@ -99,17 +99,17 @@ def judge_options(function: Command) -> Command:
 
 
 def read_judged(
-    name: str, dimensions: Sequence[str], progress: Progress, **inputs: Any
+    name: str, dimensions: Sequence[str], progress: Progress, **load_options: Any
 ) -> NuggetSet | None:
     """Return a nugget set with its judgements; None if the place has a set of ratings."""
     from karat.evalset.additions import has_ratings
     from karat.nuggets.formats.loading import is_nuggets, load_nuggets
 
-    if not is_nuggets(name) and all(map(has_ratings, inputs["judgements"])):
+    if not is_nuggets(name) and all(map(has_ratings, load_options["judgements"])):
         return None
     if dimensions:
         raise InputError(f"{name} is a nugget set and has no dimensions: leave out --dimension")
-    return load_nuggets(name, (), **inputs, progress=progress)
+    return load_nuggets(name, (), **load_options, progress=progress)
 
 
 # ------------------------------------------------------------------------------- classifiers
@@ -189,11 +189,11 @@ def _parse_classifier(text: str) -> Any:
     return classifier
 
 
-def input_files(inputs: dict[str, Any], classifier: Any) -> tuple[str, ...]:
+def input_files(load_options: dict[str, Any], classifier: Any) -> tuple[str, ...]:
     """Return the files that a command reads, with that of idf: no output may overwrite them."""
-    files = [inputs["key"]] if "key" in inputs else inputs["runs"]
+    files = [load_options["key"]] if "key" in load_options else load_options["runs"]
     idf = getattr(classifier, "idf", "pooled")
-    return (*files, *inputs["judgements"], *([] if idf == "pooled" else [idf]))
+    return (*files, *load_options["judgements"], *([] if idf == "pooled" else [idf]))
 
 
 # ------------------------------------------------------------------------------------ scores

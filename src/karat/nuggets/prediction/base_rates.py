@@ -119,6 +119,13 @@ def max_shift(
     return t * sqrt(sum(variance for variance, _ in parts))
 
 
+class GuessCounts(NamedTuple):
+    """Guesses in the score of a run."""
+
+    questions: float  # m: guessed questions, which may be fractional
+    information: float  # I
+
+
 class PredictedRun(NamedTuple):
     """A run, the decisions on it, and the probabilities of its pairs."""
 
@@ -145,12 +152,13 @@ class PredictedRun(NamedTuple):
             self.questions, self.run, self.decisions, self.official_settings, shifted
         )[0]
 
-    def guessed_amounts(self, weighted: bool) -> tuple[float, float]:
-        """Return m and I: guessed questions, which may be fractional, and information of guesses.
+    def count_guesses(self, weighted: bool) -> GuessCounts:
+        """Count guessed questions, and the information of guesses: p (1 - p), summed over nuggets.
 
-        With `weighted`, only nuggets with a weight count.
+        A question counts by the share of its nuggets that are open: guessed, and not certain to be
+        carried by judged responses. With `weighted`, only nuggets with a weight count.
         """
-        questions, information = 0.0, 0.0
+        guessed_questions, information = 0.0, 0.0
         for question in self.questions:
             answer = self.decisions[question.id]
             selected = (
@@ -162,9 +170,9 @@ class PredictedRun(NamedTuple):
             p = values.max(axis=0, initial=0.0)[selected]
             is_open = (1 - answer.is_judged).max(axis=0, initial=0)[selected] * (1 - p) > 0
             if len(p):
-                questions += float(is_open.mean())
+                guessed_questions += float(is_open.mean())
                 information += float((p * (1 - p))[is_open].sum())
-        return questions, information
+        return GuessCounts(guessed_questions, information)
 
 
 def shifted_intervals(
@@ -188,8 +196,8 @@ def shifted_intervals(
 
         `score_index` is 0 for A, 1 for macro F and 2 for micro F.
         """
-        amounts = run.guessed_amounts(weighted=score_index > 0)
-        on_these_questions = shift_interval(score_index, *amounts)
+        counts = run.count_guesses(weighted=score_index > 0)
+        on_these_questions = shift_interval(score_index, *counts)
         if not general:
             return on_these_questions
         in_general = shift_interval(score_index, inf, inf)

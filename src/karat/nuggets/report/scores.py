@@ -77,7 +77,7 @@ def _score(row: RunRow, scale: str) -> str:
 
 
 def _difference_text(delta: float, ends: tuple[float, float] | None, p: float | None) -> str:
-    """Return a difference with its interval and p, if there are any."""
+    """Return a difference as text, with its interval `ends` and p where they are given."""
     interval = f" {format_interval(*ends, DIGITS)}" if ends else ""
     return f"{format_signed(delta, DIGITS)}{interval}{'' if p is None else f', {p_text(p)}'}"
 
