@@ -39,10 +39,10 @@ from karat.nuggets.prediction.thresholds import (
     GIVEN,
     NOISY,
     ThresholdModel,
+    candidate_thresholds,
     compare_models,
     fit_thresholds,
     fixed_threshold,
-    grid,
     likeliest_model,
 )
 from karat.nuggets.results.tuning import trial, try_models, tune_nuggets
@@ -73,7 +73,7 @@ def without(*tags: str) -> NuggetSet:
 def chance(scores: np.ndarray, yes: np.ndarray, score: float, fp: float, fn: float) -> float:
     """P(yes | score) by the formula, threshold by threshold."""
     above = weight = 0.0
-    for t in grid(scores):
+    for t in candidate_thresholds(scores):
         cells = np.where(scores > t, np.where(yes, 1 - fn, fn), np.where(yes, fp, 1 - fp))
         weight += cells.prod()
         above += cells.prod() * (1 - fn if score > t else fp)

@@ -225,11 +225,11 @@ def _word_values(scores: QuestionScores) -> JudgeValues:
     plain = Pourpre(beta=scores.official_settings.beta, weights=scores.official_settings.weights)
     pourpre = replace(plain, weigh=IdfSource().of_words(runs, plain.stem))
     pool = make_pool(scores.nuggets.key, runs)
-    tables = []
-    for at, question in enumerate(pool.questions):  # all runs at once, to cut words only once
-        texts = pool.texts[pool.starts[at] : pool.starts[at + 1]]
-        tables.append(pourpre.matches(question, [Response(text) for text in texts]).ravel())
-    values = _weighted_mean(pool, np.concatenate(tables), _nugget_weights(pool, scores))
+    matches = []
+    for k, question in enumerate(pool.questions):  # all runs at once, to cut words only once
+        texts = pool.texts[pool.starts[k] : pool.starts[k + 1]]
+        matches.append(pourpre.matches(question, [Response(text) for text in texts]).ravel())
+    values = _weighted_mean(pool, np.concatenate(matches), _nugget_weights(pool, scores))
     signature = f"{WORDS}:{pourpre.signature}|key={scores.nuggets.key.digest}"
     return JudgeValues(WORDS, values, 0, signature)
 

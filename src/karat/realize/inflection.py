@@ -78,11 +78,18 @@ class OrderedForms:
         rows: list[tuple[int, str, str, str]] = []
         starts = [0]
         for first, end in pairwise(self.starts.tolist()):
-            at = first
+            position = first
             for word in punctuate(self.forms[first:end]):
-                if at < end and word == self.forms[at]:
-                    rows.append((int(self.order[at]), word, self.lemmas[at], self.tags[at]))
-                    at += 1
+                if position < end and word == self.forms[position]:
+                    rows.append(
+                        (
+                            int(self.order[position]),
+                            word,
+                            self.lemmas[position],
+                            self.tags[position],
+                        )
+                    )
+                    position += 1
                 else:
                     rows.append((-1, word, word, table.usual_tags(word, "PUNCT")))
             starts.append(len(rows))

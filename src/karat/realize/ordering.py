@@ -282,10 +282,10 @@ def _label_treebank(
 ) -> tuple[Labeller, NodeColumns]:
     """Return a labeller of missing labels, and the trees with predicted labels."""
     columns = to_columns(trees)
-    listed = (trees.starts + trees.places).tolist()
-    fine = [treebank.xpos[j] for j in listed]
+    positions = (trees.starts + trees.places).tolist()
+    fine = [treebank.xpos[j] for j in positions]
     if inputs == "lemmas":  # all labels are given
-        fine_column = fine_symbols(fine, [treebank.features[j] for j in listed])
+        fine_column = fine_symbols(fine, [treebank.features[j] for j in positions])
         return Labeller({}), replace(columns, fine=fine_column)
     gold = {"fine": Gold.of(fine)}
     if inputs == "all":

@@ -261,15 +261,15 @@ def _read(source: Any) -> Iterator[bytes]:
     Pipes are polled: Ctrl-C just before a blocking read would be noticed only when data arrive.
     """
     try:
-        number = source.fileno()
-        waits = os.name == "posix" and not stat.S_ISREG(os.fstat(number).st_mode)
+        descriptor = source.fileno()
+        may_wait = os.name == "posix" and not stat.S_ISREG(os.fstat(descriptor).st_mode)
     except (OSError, AttributeError):  # unpacked, or in memory
-        waits = False
+        may_wait = False
     while True:
-        if waits:
-            while not select.select([number], [], [], 0.2)[0]:
+        if may_wait:
+            while not select.select([descriptor], [], [], 0.2)[0]:
                 pass
-            piece = os.read(number, 1 << 20)
+            piece = os.read(descriptor, 1 << 20)
         else:
             piece = source.read(1 << 20)
         if not piece:

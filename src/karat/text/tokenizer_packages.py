@@ -43,8 +43,8 @@ class MecabTokenizer:
         try:
             return import_module(package)
         except ImportError as error:
-            needs = f"tokeniser {self.name} needs the package {package}"
-            raise MissingExtra(f"{needs}: pip install 'karat[{self._extra}]'") from error
+            requirement = f"tokeniser {self.name} needs the package {package}"
+            raise MissingExtra(f"{requirement}: pip install 'karat[{self._extra}]'") from error
 
 
 JAPANESE = MecabTokenizer(

@@ -396,8 +396,8 @@ def find_tokenizer(name: str) -> Tokenizer | None:
     family = REGISTRY.find(f"{head}:FILE") if file else None
     if isinstance(family, ModelTokenizers):
         if any(c in ",|\0" or c.isspace() for c in file):
-            wrong = "holds a comma, a bar or white space, which a metric's name cannot carry"
-            raise InputError(f"tok={name} {wrong}: rename the file")
+            problem = "holds a comma, a bar or white space, which a metric's name cannot carry"
+            raise InputError(f"tok={name} {problem}: rename the file")
         tokenizer: Tokenizer = load(family.place)(file)
         return tokenizer
     return None if colon else REGISTRY.find(name)

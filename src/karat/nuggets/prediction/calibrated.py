@@ -210,9 +210,9 @@ def fit_with_likeness(
     the rate of a nugget contains them.
     """
     plain = fit_calibrated(X, training_labels, RIDGE, prior, likeness.pool.cell_nugget)
-    columns = likeness.columns(training_labels, plain.probabilities(X), fold)
-    both = np.concatenate([X, columns], axis=1)
-    return fit_calibrated(both, training_labels, LIKENESS_RIDGE), both
+    likeness_columns = likeness.columns(training_labels, plain.probabilities(X), fold)
+    all_columns = np.concatenate([X, likeness_columns], axis=1)
+    return fit_calibrated(all_columns, training_labels, LIKENESS_RIDGE), all_columns
 
 
 class CrossValidation(NamedTuple):
@@ -332,7 +332,7 @@ class PredictionBatch:
         if len(self.pool.texts) <= SMALL and sizes.max(initial=0) <= MAX_RESPONSES:
             return np.arange(len(self.pool.texts))
         most = min(MAX_RESPONSES, max(SMALL // max(len(sizes), 1), 20))
-        rows = (self.judged(question, most) for question in range(len(sizes)))
+        rows = (self.select_judged(question, most) for question in range(len(sizes)))
         return np.concatenate([np.zeros(0, np.int64), *rows])
 
     @cached_property
@@ -346,15 +346,15 @@ class PredictionBatch:
         pool, labels = self.pool.take(self.together), self.labels[self.cells]
         return FoldedCells(pool, labels, run_folds(pool, labels))
 
-    def judged(self, question: int, most: int) -> Ints:
-        """Return at most `most` judged responses to a question, in their order.
+    def select_judged(self, question: int, max_responses: int) -> Ints:
+        """Return at most `max_responses` judged responses to a question, in their order.
 
         Responses that carry a nugget are preferred.
         """
         table = self.pool.table(self.labels, question)
         rows = np.flatnonzero(~np.isnan(table).all(axis=1)) if table.size else np.zeros(0, np.int64)
-        carries = (table[rows] > 0).any(axis=1) if len(rows) else np.zeros(0, bool)
-        selected = np.sort(np.concatenate([rows[carries], rows[~carries]])[:most])
+        has_nugget = (table[rows] > 0).any(axis=1) if len(rows) else np.zeros(0, bool)
+        selected = np.sort(np.concatenate([rows[has_nugget], rows[~has_nugget]])[:max_responses])
         return np.asarray(selected + self.pool.starts[question], dtype=np.int64)
 
     def ask(
@@ -387,7 +387,7 @@ class PredictionBatch:
         """Return the probabilities of a batch; with `plain`, all answer the same question."""
         if plain is None:
             return model.probabilities(evidence(self.pool.take(batch), self.idf))
-        judged_rows = self.judged(int(self.pool.question[batch[0]]), COMPARED)
+        judged_rows = self.select_judged(int(self.pool.question[batch[0]]), COMPARED)
         pool = self.pool.take(np.concatenate([judged_rows, batch]))
         known_labels = self.labels[self.pool.cells(judged_rows)]
         X = evidence(pool, self.idf)

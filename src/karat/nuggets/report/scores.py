@@ -143,9 +143,11 @@ def changes_answer(changes: NuggetChanges) -> tuple[str, ...]:
     lost, gained = counts["lost"], counts["gained"]
     if not any((lost.vital, lost.okay, gained.vital, gained.okay)):
         return (f"{new} carries the same nuggets as {old}.",)
-    vital = any(row.vital for row in changes.counts)
+    has_vital_changes = any(row.vital for row in changes.counts)
     kind, n_lost, n_gained = (
-        ("vital nugget", lost.vital, gained.vital) if vital else ("nugget", lost.okay, gained.okay)
+        ("vital nugget", lost.vital, gained.vital)
+        if has_vital_changes
+        else ("nugget", lost.okay, gained.okay)
     )
     moved = f"{new} lost {format_count(n_lost, kind)} that {old} carries and gained {n_gained:,}"
     test = next((test for test in changes.tests if test.questions), None)
@@ -282,7 +284,7 @@ def score_document(scoring: NuggetScoring) -> Document:
     key = scoring.nuggets.key.digest
     signatures |= {name: f"{pourpre.signature}|key={key}" for name, (pourpre, _) in words}
     runs, *tables = _tables(scoring)
-    pictures: list[Block] = [*_forest(scoring)]
+    pictures: list[Block] = [*_difference_figures(scoring)]
     if len(scoring.rows) == 1 or any(row.f_low is not None for row in scoring.rows):
         pictures.append(_intervals(scoring))
     if scoring.rows and scoring.nuggets.key.questions:
@@ -320,7 +322,7 @@ def _tables(scoring: NuggetScoring) -> list[Table]:
     return [table for table in tables if table.rows or table.key in ("rows", "questions")]
 
 
-def _forest(scoring: NuggetScoring) -> list[Gallery]:
+def _difference_figures(scoring: NuggetScoring) -> list[Gallery]:
     """Return a chart of the runs nearest to the best one, as differences from it."""
     rows = [
         difference_row(row.run, row.delta, row.low, row.high, row.verdict)
@@ -328,8 +330,8 @@ def _forest(scoring: NuggetScoring) -> list[Gallery]:
     ]
     if not rows:
         return []
-    best, left = scoring.differences[0].best, len(scoring.differences) - len(rows)
-    more = f" The {len(rows)} nearest of {len(scoring.differences)} runs." if left else ""
+    best, n_runs = scoring.differences[0].best, len(scoring.differences)
+    more = f" The {len(rows)} nearest of {n_runs} runs." if len(rows) < n_runs else ""
     caption = f"Dots: differences; lines: 95% intervals. Filled and red: decided.{more}"
     return [difference_gallery(f"Runs by {score_name(scoring)}", best, rows, caption)]
 

@@ -59,8 +59,8 @@ def _scale_error(scale: Json) -> str:
     if not isinstance(scale["labels"], Mapping) or len(scale["labels"]) > MAX_LABELS:
         return f"expected labels as an object with at most {MAX_LABELS} values"
     compares = scale["compares"]
-    no_bool = f"found compares={quoted(compares)}, expected true or false"
-    errors = ["" if isinstance(compares, bool) else no_bool]
+    compares_error = f"found compares={quoted(compares)}, expected true or false"
+    errors = ["" if isinstance(compares, bool) else compares_error]
     errors.append(checks.text_error("guideline", scale["guideline"], MAX_QUESTION))
     errors += [checks.text_error("label", text, 200) for text in scale["labels"].values()]
     return checks.first_error(errors)

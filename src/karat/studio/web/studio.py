@@ -215,12 +215,12 @@ def make_links(
     owner = next((assessor for assessor in active if assessor.role == OWNER), None)
     links = []
     for assessor in active:
-        chosen = owner_token if assessor == owner else None
-        token = chosen or studio.keys.tokens.get(assessor.name, "")
+        chosen_token = owner_token if assessor == owner else None
+        token = chosen_token or studio.keys.tokens.get(assessor.name, "")
         holder = people.find_assessor(studio.store, token) if token else None
         if holder is None or holder.id != assessor.id:  # lost, or replaced by `owner_token`
-            _, token = people.renew(studio.store, assessor.id, token=chosen)
-        if chosen is None:
+            _, token = people.renew(studio.store, assessor.id, token=chosen_token)
+        if chosen_token is None:
             studio.keys.add(studio.store, assessor.name, token)
         links.append(StudioLink(assessor.name, assessor.role, f"/join/{token}"))
     return links
