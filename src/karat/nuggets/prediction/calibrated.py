@@ -174,10 +174,10 @@ def fit_calibrated(
 
     With `nugget`, the nugget of each row, the mixed model is fitted.
     """
-    judged = ~np.isnan(labels)
-    yes, whose = labels[judged] > 0, None if nugget is None else nugget[judged]
-    logistic = fit_logistic(X[judged], yes, ridge, prior, whose)
-    threshold = best_f_threshold(logistic.probabilities(X[judged]), yes)
+    is_judged = ~np.isnan(labels)
+    yes, nugget_of_row = labels[is_judged] > 0, None if nugget is None else nugget[is_judged]
+    logistic = fit_logistic(X[is_judged], yes, ridge, prior, nugget_of_row)
+    threshold = best_f_threshold(logistic.probabilities(X[is_judged]), yes)
     return replace(logistic, threshold=threshold)
 
 
@@ -193,8 +193,9 @@ def fit_unjudged(
     ridges = np.append(np.full(X.shape[1], RIDGE), PLACE_RIDGE)
     placed = np.column_stack([X, unjudged.place])
     first = fit_calibrated(placed, training_labels, ridges, prior, nugget)
-    both = np.column_stack([placed, unjudged.echoes(first.probabilities(placed))])
-    return fit_calibrated(both, training_labels, np.append(ridges, RIDGE), prior, nugget), both
+    all_columns = np.column_stack([placed, unjudged.echoes(first.probabilities(placed))])
+    ridges = np.append(ridges, RIDGE)
+    return fit_calibrated(all_columns, training_labels, ridges, prior, nugget), all_columns
 
 
 def fit_with_likeness(
@@ -281,10 +282,10 @@ def without_folds(
     """
     fold, start = cells.fold, np.append(model.intercept, model.weights)
     judged = np.flatnonzero(cells.is_judged)
-    Z, yes, whose = model.columns(X), cells.labels[judged] > 0, fold[judged]
+    Z, yes, fold_of_row = model.columns(X), cells.labels[judged] > 0, fold[judged]
     p, shares = sigmoid(product(Z[judged], start)), {}
-    for k in np.unique(whose).tolist():  # what its cells add to gradient and curvature
-        in_fold = whose == k
+    for k in np.unique(fold_of_row).tolist():  # what its cells add to gradient and curvature
+        in_fold = fold_of_row == k
         rows, chance = Z[judged[in_fold]], p[in_fold]
         curvature = product((rows * (chance * (1 - chance))[:, None]).T, rows)
         shares[k] = product(rows.T, yes[in_fold] - chance), curvature
@@ -297,7 +298,7 @@ def without_folds(
         if k in shares:
             gradient, curvature = shares[k]
             w = start - solve_symmetric(total_curvature - curvature, gradient)
-            elsewhere = whose != k
+            elsewhere = fold_of_row != k
             limit = best_f_threshold(sigmoid(product(Z[judged[elsewhere]], w)), yes[elsewhere])
         probabilities[in_fold] = sigmoid(product(Z[in_fold], w))
         carried[in_fold] = probabilities[in_fold] > limit

@@ -254,12 +254,12 @@ class UnjudgedEvidence:
         idf = smoothed_idf(pool.texts, rule)(vocab.words(0, len(vocab)))
         owner = np.repeat(np.arange(len(pool.texts)), np.diff(bounds))
         sentence = np.repeat(np.arange(len(parts)), sentences.lengths)
-        both = _pairs(sentence, sentences.ids, owner, len(vocab))
+        sentence_words = _pairs(sentence, sentences.ids, owner, len(vocab))
         words = np.repeat(np.arange(len(texts)), nuggets.lengths), nuggets.ids.astype(np.int64)
         passages = []
         for q, question in enumerate(pool.questions):
             starts = bounds[pool.starts[q] : pool.starts[q + 1] + 1] - bounds[pool.starts[q]]
-            row, word = _between(both, *bounds[pool.starts[q : q + 2]])
+            row, word = _between(sentence_words, *bounds[pool.starts[q : q + 2]])
             nugget, nugget_words = _between(words, *pool.nugget_starts[q : q + 2])
             kinds, at = np.unique(np.concatenate([word, nugget_words]), return_inverse=True)
             word, nugget_words = at.ravel()[: len(word)], at.ravel()[len(word) :]

@@ -66,8 +66,9 @@ class ScoreErrors(NamedTuple):
         A run's own error shrinks with the doubtful share, chance errors with its root. `doubtful`
         is the share of guesses and of pairs known from other runs, by their weight.
         """
-        wrong = doubtful * answered
-        between, within = self.between * (wrong * wrong), self.within * doubtful * answered
+        doubtful_share = doubtful * answered
+        between = self.between * (doubtful_share * doubtful_share)
+        within = self.within * doubtful * answered
         return ScoreErrors(self.bias * guessed * answered, between, within, self.runs)
 
 
@@ -303,9 +304,10 @@ class MeasuredErrors:
 
             doubt = noise / share of wrong guesses, at most 1
         """
-        judged = ~np.isnan(self.labels)
-        wrong = float((self.carried != (self.labels > 0))[judged].mean()) if judged.any() else 0.0
-        return min(1.0, label_noise(self.pool, self.labels) / max(wrong, 0.01))
+        is_judged = ~np.isnan(self.labels)
+        is_wrong = (self.carried != (self.labels > 0))[is_judged]
+        wrong_share = float(is_wrong.mean()) if len(is_wrong) else 0.0
+        return min(1.0, label_noise(self.pool, self.labels) / max(wrong_share, 0.01))
 
 
 def label_noise(pool: Pool, labels: Floats) -> float:

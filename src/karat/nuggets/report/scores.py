@@ -118,12 +118,13 @@ def _guessed(rows: Sequence[RunRow]) -> list[str]:
 def _rules(has_interval: Sequence[bool], rows: Sequence[RunRow]) -> Iterator[str]:
     """Yield the rules by which differences are decided, with and without an interval."""
     if any(has_interval):
-        guesses = any(row.guessed > 0 for row in rows)
-        allow = " and allows for wrong guesses" if guesses else ""
-        wrong = ", which takes guesses as right" if guesses else ""
+        has_guesses = any(row.guessed > 0 for row in rows)
+        allowance = " and allows for wrong guesses" if has_guesses else ""
+        limitation = ", which takes guesses as right" if has_guesses else ""
         yield (
             "A difference is decided where its 95% interval, which is over questions"
-            f"{allow}, excludes zero and p < {SIGNIFICANCE_LEVEL} (paired permutation test{wrong})."
+            f"{allowance}, excludes zero and p < {SIGNIFICANCE_LEVEL} "
+            f"(paired permutation test{limitation})."
         )
     if not all(has_interval):
         yield (

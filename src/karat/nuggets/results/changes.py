@@ -149,8 +149,8 @@ class NuggetChanges(Result):
     def significance(self, score: str = "F") -> Significance:
         """Test whether the mean score differs, with an interval of the difference."""
         margins = self.scoring.margins(score)
-        both = margins[0], margins[1]
-        return paired_significance(score, [*self.differences(score).values()], both)
+        margins_of_versions = margins[0], margins[1]
+        return paired_significance(score, [*self.differences(score).values()], margins_of_versions)
 
     @cached_property
     def tests(self) -> tuple[Significance, ...]:

@@ -128,8 +128,8 @@ def _items(done: NuggetScoring, names: Sequence[str]) -> ItemScores:
     carried = []
     for row in rows:
         credits = scored_run.decisions[row.question].credit(strict)
-        both = zip(key.questions[row.question].nuggets, credits, strict=True)
-        carried.append(tuple(n.id for n, credit in both if n.vital and credit is not None))
+        nuggets = zip(key.questions[row.question].nuggets, credits, strict=True)
+        carried.append(tuple(n.id for n, credit in nuggets if n.vital and credit is not None))
 
     def item_texts(places: Sequence[int]) -> list[ItemText]:
         ids = [rows[at].question for at in places]

@@ -210,8 +210,10 @@ class RatingTask(Task):
             raise InputError(f"--scheme is for spans: leave it out for {self.name}")
         sizes = [scale for scale in scales if scale in _POINTS]
         names = [scale for scale in scales if scale not in _POINTS]
-        if wrong := [scale for scale in names if scale.isdigit()]:
-            raise InputError(f"--scale {wrong[0]}: expected 5, 7, 100 or a name such as quality-7")
+        if unknown := [scale for scale in names if scale.isdigit()]:
+            raise InputError(
+                f"--scale {unknown[0]}: expected 5, 7, 100 or a name such as quality-7"
+            )
         if len(sizes) > 1:
             raise InputError(f"--scale {sizes[1]}: expected one size for all dimensions")
         if sizes and not dimensions:
