@@ -426,14 +426,14 @@ def estimate_nuggets(
         return replace(estimate, notes=(*estimate.notes, reason))
     is_estimated = np.array([tag not in predicted.ends for tag in sample.systems])
     has_labels = (sample.is_labelled.sum(axis=1) >= MIN_LABELS) & is_estimated
-    others = sample.select(np.flatnonzero(is_estimated)) if has_labels.any() else None
-    by_sample = estimate_sample(others, worths, None, next, settings) if others else None
-    return _combine_methods(sample, others, by_sample, predicted, baseline, next, settings)
+    other_runs = sample.select(np.flatnonzero(is_estimated)) if has_labels.any() else None
+    by_sample = estimate_sample(other_runs, worths, None, next, settings) if other_runs else None
+    return _combine_methods(sample, other_runs, by_sample, predicted, baseline, next, settings)
 
 
 def _combine_methods(
     sample: Sample,
-    others: Sample | None,
+    other_runs: Sample | None,
     by_sample: Estimate | None,
     predicted: NuggeteerIntervals,
     baseline: str | None,
@@ -451,7 +451,7 @@ def _combine_methods(
         reason = f"baseline {quoted(baseline)} has fewer than {MIN_LABELS} judged questions"
         raise InputError(f"{reason}: name another")
     ordered = tuple(rows[tag] for tag in sample.systems if tag in rows)
-    by_labels = sample_differences(others, predict(others), finite) if others else None
+    by_labels = sample_differences(other_runs, predict(other_runs), finite) if other_runs else None
 
     def find(system: str, other: str) -> EstimatedDifference | None:
         """Compare two runs, by common labels where both have estimates from them."""

@@ -304,10 +304,8 @@ def nugget_judge_agreement(
         )
     pairs = []
     for (first, x), (second, y) in combinations(zip(table.judges, labels, strict=True), 2):
-        kappa_of_pair = cohen_kappa(x, y)
-        units, equal = kappa_of_pair.units, kappa_of_pair.equal
-        value, reason = kappa_of_pair.value, kappa_of_pair.reason
-        pairs.append(PairKappa(first, second, units, equal, value, reason))
+        pair = cohen_kappa(x, y)
+        pairs.append(PairKappa(first, second, pair.units, pair.equal, pair.value, pair.reason))
     base = agreement_of(nuggets.name, [("nuggets", table, runs)], controls)
     notes = (*base.notes, *remarks(nuggets))
     return NuggetJudgeAgreement(
