@@ -234,7 +234,7 @@ LINE_HEIGHT = 17.0
 BAND_HEIGHT = 3 * LINE_HEIGHT + 18
 NAME_MARGIN = 84.0  # for the names of the two texts
 
-SIGN = Step._fields.index("sign")
+SIGN = Step._fields.index("letter")
 _COLORS = {"S": WARM, "I": ACCENT, "D": MUTED, "M": svg.VIOLET, "": None}
 _STEP_SENTENCES = {
     "keep": "{below} stays",
