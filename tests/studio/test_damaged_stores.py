@@ -95,7 +95,7 @@ def test_the_process_of_live_results_refuses_damage(
     copy.write_bytes(b"no store")
     gone = Worker(copy)
     with pytest.raises(InputError):
-        gone.ask()
+        gone.request_results()
     assert capfd.readouterr().err == ""
 
 
