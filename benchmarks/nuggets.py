@@ -32,7 +32,7 @@ from karat.nuggets.prediction.pool import FoldedCells, Pool, folds, make_pool
 from karat.nuggets.prediction.predictions import predict_support
 from karat.nuggets.results.tuning import settings, trial
 from karat.nuggets.scores.decisions import decide_run
-from karat.nuggets.scores.official import Official
+from karat.nuggets.scores.official import OfficialSettings
 from karat.nuggets.scores.words import IdfSource, forget_texts, smoothed_idf
 from karat.nuggets.sets.judgements import JudgedResponse, Judgements
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
@@ -101,7 +101,7 @@ def _judged(questions: list[Plain]) -> NuggetSet:
 
 def _with_intervals(nuggets: NuggetSet) -> None:
     """What `karat nuggets score` does after loading."""
-    predictions, measure = predict_support(nuggets), Official()
+    predictions, measure = predict_support(nuggets), OfficialSettings()
     for tag, run in nuggets.runs.items():
         decisions = decide_run(run, nuggets.key, nuggets.judgements, predictions.guess(tag))
         measure.score(run, nuggets.key, decisions)

@@ -66,12 +66,12 @@ def random_set(count: int):  # type: ignore[no-untyped-def]
 def score(count: int) -> dict[str, float]:
     from karat.nuggets.prediction.predictions import predict_support
     from karat.nuggets.scores.decisions import decide_run
-    from karat.nuggets.scores.official import Official
+    from karat.nuggets.scores.official import OfficialSettings
 
     nuggets = random_set(count)
     before, start = peak_mb(), time.process_time()
     predictions = predict_support(nuggets)
-    run, scoring = nuggets.runs["large"], Official()
+    run, scoring = nuggets.runs["large"], OfficialSettings()
     decisions = decide_run(run, nuggets.key, nuggets.judgements, predictions.guess("large"))
     scoring.score(run, nuggets.key, decisions)
     predictions.intervals(run, decisions, scoring)

@@ -51,7 +51,7 @@ def answering_all(nuggets: NuggetSet) -> NuggetSet:
 
 def full_sample(nuggets: NuggetSet, dimension: str, judges: Sequence[str]) -> Sample:
     """Return the sample in which every question is judged."""
-    scores = question_scores(nuggets, dimension, kt.Official())
+    scores = question_scores(nuggets, dimension, kt.OfficialSettings())
     return sample_of_questions(scores, question_judges(scores, judges))
 
 

@@ -42,12 +42,12 @@ from karat.nuggets.prediction.intervals import RunIntervals, ScoreErrors, score_
 from karat.nuggets.prediction.pool import Floats, Ints, Pool
 from karat.nuggets.prediction.predictions import Predictions, predict_support
 from karat.nuggets.scores.decisions import AnswerDecisions, decide_run
-from karat.nuggets.scores.official import Official, RunAnswers, run_answers
+from karat.nuggets.scores.official import OfficialSettings, RunAnswers, run_answers
 from karat.nuggets.sets.judgements import Judgements
 from karat.nuggets.sets.keys_and_runs import Nugget, Run, make_key
 
 SEED, GROUPS, SIZES = 2006, 30, (5, 10, 20)
-HOW = Official()
+HOW = OfficialSettings()
 BEFORE = (
     ScoreErrors(0, 0.0013, 0.036, 25),
     ScoreErrors(0, 0.0015, 0.037, 25),
@@ -191,11 +191,15 @@ def _truth(
 
 
 def _scores(answers: RunAnswers) -> list[float | None]:
-    has_nuggets = answers.official.total > 0
+    has_nuggets = answers.official_stats.total > 0
     if not has_nuggets.any():
         return [float(answers.share.mean()), None, None]
-    f = answers.official.f(3.0)[has_nuggets]
-    return [float(answers.share.mean()), float(f.mean()), float(answers.official.sums().f(3.0))]
+    f = answers.official_stats.f(3.0)[has_nuggets]
+    return [
+        float(answers.share.mean()),
+        float(f.mean()),
+        float(answers.official_stats.sums().f(3.0)),
+    ]
 
 
 def before(
@@ -204,13 +208,13 @@ def before(
     """The intervals as they were."""
     answered = np.mean([len(answer.values) > 0 for answer in decisions.values()])
     share, macro, micro = (answer.scaled(1.0, 1.0, answered) for answer in BEFORE)
-    has_nuggets = expected.official.total > 0
+    has_nuggets = expected.official_stats.total > 0
     point_scores = _scores(displayed)
     first = score_interval(expected.share, share, len(expected.share)).around(point_scores[0])
     if not has_nuggets.any():
         return RunIntervals(first, None, None)
-    f = expected.official.f(3.0)[has_nuggets]
-    pooled_f = np.array([expected.official.sums().f(3.0)])
+    f = expected.official_stats.f(3.0)[has_nuggets]
+    pooled_f = np.array([expected.official_stats.sums().f(3.0)])
     return RunIntervals(
         first,
         score_interval(f, macro, len(f)).around(point_scores[1]),

@@ -60,7 +60,7 @@ from karat.nuggets.prediction.likeness import Likeness
 from karat.nuggets.prediction.pool import Floats, FoldedCells, Pool, make_pool, run_labels
 from karat.nuggets.prediction.predictions import predict_support
 from karat.nuggets.scores.decisions import AnswerDecisions, decide_run
-from karat.nuggets.scores.official import Official, mean_shares, pool_stats, score_shares
+from karat.nuggets.scores.official import OfficialSettings, mean_shares, pool_stats, score_shares
 from karat.nuggets.scores.words import forget_texts
 from karat.nuggets.sets.judgements import JudgedResponse, Judgements
 from karat.nuggets.sets.keys_and_runs import Run, forget_responses
@@ -68,7 +68,7 @@ from karat.nuggets.sets.nugget_set import NuggetSet
 
 SEED, SUBSAMPLES = 2006, 200
 SEEDS = (2006, 2007, 2008)
-HOW = Official()
+HOW = OfficialSettings()
 
 
 def tables(pool: Pool, cells: Floats, labels: Floats) -> dict[str, tuple[Floats, Floats]]:

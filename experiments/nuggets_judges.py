@@ -75,7 +75,7 @@ def compared(
     rows = []
     for scored in scored_runs:
         true_run, ends = truth[scored.run.tag], scored.intervals
-        a, f = mean_shares(true_run.shares).A, true_run.official.macro.f
+        a, f = mean_shares(true_run.shares).A, true_run.official_score.macro.f
         inside = ends.share.low <= a <= ends.share.high, ends.macro.low <= f <= ends.macro.high
         rows.append((*inside, ends.share.width, mean_shares(scored.shares).A - a))
     return rows
@@ -105,7 +105,7 @@ def with_models(nuggets: NuggetSet, truth: dict[str, ScoredRun]) -> None:
 
 def strictly(nuggets: NuggetSet) -> None:
     """The second table."""
-    measure = kt.Official(strict=True)
+    measure = kt.OfficialSettings(strict=True)
     truth = kt.score_nuggets(nuggets, measure, guess=False).scored
     half = replace(nuggets, judgements=nuggets.judgements.without([*nuggets.runs][::2]))
     none = replace(nuggets, judgements=Judgements(()))
@@ -120,7 +120,7 @@ def strictly(nuggets: NuggetSet) -> None:
                 decisions = decide_run(true_run.run, judged_set.key, judged_set.judgements, guess)
                 errors.append(
                     measure.score(true_run.run, judged_set.key, decisions).macro.f
-                    - true_run.official.macro.f
+                    - true_run.official_score.macro.f
                 )
             kind = "full support" if strict else "full or partial support"
             rmse = np.sqrt(np.mean(np.square(errors)))

@@ -137,7 +137,7 @@ from karat.nuggets.results.scoring import NuggetScoring as NuggetScoring
 from karat.nuggets.results.scoring import score_nuggets as score_nuggets
 from karat.nuggets.results.tuning import NuggetTuning as NuggetTuning
 from karat.nuggets.results.tuning import tune_nuggets as tune_nuggets
-from karat.nuggets.scores.official import Official as Official
+from karat.nuggets.scores.official import OfficialSettings as OfficialSettings
 from karat.nuggets.scores.pourpre import Pourpre as Pourpre
 from karat.nuggets.sets.nugget_set import NuggetSet as NuggetSet
 from karat.paraphrase.generate.paraphraser import generate_paraphrases as generate_paraphrases

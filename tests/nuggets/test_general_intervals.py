@@ -16,7 +16,7 @@ from karat.nuggets.prediction.intervals import RunIntervals
 from karat.nuggets.results.scoring import ScoredRun
 from karat.nuggets.scores.official import (
     NuggetStats,
-    Official,
+    OfficialSettings,
     QuestionScore,
     mean_shares,
 )
@@ -60,12 +60,12 @@ def test_of_what_was_judged_whole_they_are_student_s() -> None:
         shares = [row.A for row in scored.shares]
         assert intervals.share[1:] == pytest.approx(student(shares))
         assert intervals.macro[1:] == pytest.approx(
-            student([row.f for row in scored.official.questions])
+            student([row.f for row in scored.official_score.questions])
         )
-        expected = student(jackknife([counts(row) for row in scored.official.questions], 3.0))
+        expected = student(jackknife([counts(row) for row in scored.official_score.questions], 3.0))
         low, high = (
-            min(expected[0], scored.official.micro.f),
-            max(expected[1], scored.official.micro.f),
+            min(expected[0], scored.official_score.micro.f),
+            max(expected[1], scored.official_score.micro.f),
         )
         assert intervals.micro[1:] == pytest.approx((low, high))
 
@@ -85,7 +85,7 @@ def test_guesses_add_to_it() -> None:
         assert end.width > part.width > 0
         assert judged_end.width > 0
     assert ends(wide).share.low <= mean_shares(wide.shares).A <= ends(wide).share.high
-    assert wide.official == narrow.official
+    assert wide.official_score == narrow.official_score
     assert "|interval=general|" in guessed.signature
     assert "|interval=these|" in on_these.signature
 
@@ -110,7 +110,7 @@ def test_one_question_with_an_f_is_no_sample_of_f() -> None:
         )
         for id, question in KEY.questions.items()
     ]
-    done = kt.score_nuggets(replace(SET, key=make_key(questions)), Official(), general=True)
+    done = kt.score_nuggets(replace(SET, key=make_key(questions)), OfficialSettings(), general=True)
     for scored in done.scored:
         assert ends(scored).macro is None
         assert ends(scored).micro is None

@@ -17,7 +17,7 @@ from nuggets.nugget_world import world
 import karat as kt
 from karat.errors import InputError
 from karat.nuggets.scores.decisions import decide_run
-from karat.nuggets.scores.official import Official
+from karat.nuggets.scores.official import OfficialSettings
 from karat.nuggets.sets.judgements import Judgements
 from karat.nuggets.sets.nugget_set import NuggetSet
 
@@ -63,7 +63,7 @@ def test_shares_and_their_intervals_over_questions() -> None:
 
 
 def test_scores_of_runs_by_both() -> None:
-    agreement, scoring = kt.agree_nuggets(SET, other(), 2.0), Official(2.0)
+    agreement, scoring = kt.agree_nuggets(SET, other(), 2.0), OfficialSettings(2.0)
     for run in RUNS:
         both = [
             scoring.score(run, KEY, decide_run(run, KEY, judged, run_tag=run.tag))

@@ -34,12 +34,12 @@ from karat.nuggets.prediction.likeness import Likeness
 from karat.nuggets.prediction.pool import FoldedCells, folds, make_pool
 from karat.nuggets.prediction.predictions import predict_support
 from karat.nuggets.scores.decisions import decide_run
-from karat.nuggets.scores.official import Official, mean_shares, pool_stats, score_shares
+from karat.nuggets.scores.official import OfficialSettings, mean_shares, pool_stats, score_shares
 from karat.nuggets.sets.judgements import Judgements
 from karat.nuggets.sets.keys_and_runs import Run, make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
 
-HOWS = [Official(), Official(beta=1.0, strict=True), Official(beta=5.0)]
+HOWS = [OfficialSettings(), OfficialSettings(beta=1.0, strict=True), OfficialSettings(beta=5.0)]
 
 
 def mixed_key():
@@ -54,7 +54,7 @@ def mixed_key():
 
 
 @pytest.mark.parametrize("measure", HOWS)
-def test_f_of_a_pool_is_the_official_score(measure: Official) -> None:
+def test_f_of_a_pool_is_the_official_score(measure: OfficialSettings) -> None:
     from karat.nuggets.prediction.pool import run_labels
 
     key, runs, judged = mixed_key()
@@ -153,7 +153,7 @@ def test_what_is_known_from_an_identical_response_is_in_doubt() -> None:
             run, decide_run(run, key, nuggets.judgements, predictions.guess(run.tag)), HOW
         )
         for run in (runs[4], twin)
-        for HOW in (Official(),)
+        for HOW in (OfficialSettings(),)
     )
     assert judged_interval is not None
     assert borrowed is not None
@@ -222,7 +222,7 @@ def test_what_is_shown_lies_inside_its_interval(karat_data: Path) -> None:
     assert predictions.learned > held_out.EXACT
     for tag, run in nugget_set.runs.items():
         decisions = decide_run(run, nuggets.key, nuggets.judgements, predictions.guess(tag))
-        for official in (Official(), Official(strict=True)):
+        for official in (OfficialSettings(), OfficialSettings(strict=True)):
             ends = predictions.intervals(run, decisions, official)
             score = official.score(run, nuggets.key, decisions)
             assert ends is not None

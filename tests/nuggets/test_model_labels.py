@@ -100,8 +100,8 @@ def test_judged_runs_are_scored_by_people_alone() -> None:
     wrongly = kt.score_nuggets(labelled_set(*PEOPLE, *model(0.1)))
     for without_model, with_model in zip(plain().scored, wrongly.scored, strict=True):
         if without_model.run.tag not in OPEN:
-            assert (without_model.official, without_model.shares) == (
-                with_model.official,
+            assert (without_model.official_score, without_model.shares) == (
+                with_model.official_score,
                 with_model.shares,
             )
             assert with_model.intervals is not None

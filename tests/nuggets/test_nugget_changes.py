@@ -15,7 +15,7 @@ from karat.nuggets.prediction.intervals import Margin, paired_significance
 from karat.nuggets.results.changes import KINDS, NuggetChanges
 from karat.nuggets.results.scoring import NuggetScoring, ScoredRun
 from karat.nuggets.scores.decisions import AnswerDecisions
-from karat.nuggets.scores.official import Official, score_shares
+from karat.nuggets.scores.official import OfficialSettings, score_shares
 from karat.nuggets.sets.keys_and_runs import (
     Nugget,
     NuggetKey,
@@ -42,7 +42,7 @@ def run(tag: str, sizes: dict[str, int]) -> Run:
 
 
 def compare(
-    key: NuggetKey, old: dict[str, Matrix], new: dict[str, Matrix], measure: Official
+    key: NuggetKey, old: dict[str, Matrix], new: dict[str, Matrix], measure: OfficialSettings
 ) -> NuggetChanges:
     scored = []
     for tag, decisions in (("old", old), ("new", new)):
@@ -81,7 +81,7 @@ def test_changes_are_those_of_loops(
     case: tuple[NuggetKey, dict[str, Matrix], dict[str, Matrix]], strict: bool
 ) -> None:
     key, old, new = case
-    changes = compare(key, old, new, Official(strict=strict))
+    changes = compare(key, old, new, OfficialSettings(strict=strict))
     rows = iter(changes.all)
     for id, question in key.questions.items():
         for j, nugget in enumerate(question.nuggets):
@@ -105,7 +105,7 @@ def test_changes_are_those_of_loops(
     scored = [id for id, question in key.questions.items() if question.vital]
     assert list(changes.differences()) == scored
     assert [row.question for row in changes.questions if row.old is not None] == scored
-    assert list(changes.scoring.scored[1].official.skipped) == [
+    assert list(changes.scoring.scored[1].official_score.skipped) == [
         id for id in key.questions if id not in scored
     ]
 
@@ -127,7 +127,7 @@ def yes_or_no(flags: str) -> dict[str, Matrix]:
 )
 def test_significance_is_that_of_the_jackknife(old: str, new: str) -> None:
     key = make_key(Question(str(k), (Nugget("1", ("x",)),)) for k in range(len(old)))
-    changes = compare(key, yes_or_no(old), yes_or_no(new), Official())
+    changes = compare(key, yes_or_no(old), yes_or_no(new), OfficialSettings())
     test = changes.significance()
     differences = [b - a for a, b in changes.differences().values()]
     assert test.p == pytest.approx(nugget_loops.jackknife_p(differences), abs=1e-6)
@@ -176,7 +176,7 @@ def test_guesses_that_may_be_wrong_by_an_unknown_amount_have_no_test() -> None:
 def test_shares_are_compared_too() -> None:
     """Of okay nuggets there is no F."""
     key = make_key(Question(str(k), (Nugget("1", ("x",), k < 2),)) for k in range(4))
-    changes = compare(key, yes_or_no("--++"), yes_or_no("+++-"), Official())
+    changes = compare(key, yes_or_no("--++"), yes_or_no("+++-"), OfficialSettings())
     assert changes.differences("A") == {"0": (0, 1), "1": (0, 1), "2": (1, 1), "3": (1, 0)}
     assert changes.differences("V") == changes.differences() == {"0": (0, 1), "1": (0, 1)}
     test = changes.significance("A")
@@ -189,6 +189,6 @@ def test_too_few_questions_for_a_test() -> None:
     key = make_key(
         [Question("0", (Nugget("1", ("x",)),)), Question("1", (Nugget("1", ("x",), False),))]
     )
-    test = compare(key, yes_or_no("-+"), yes_or_no("+-"), Official()).significance()
+    test = compare(key, yes_or_no("-+"), yes_or_no("+-"), OfficialSettings()).significance()
     assert (test.questions, test.old, test.new, test.low) == (1, 0, 1, None)
     assert math.isnan(test.p)

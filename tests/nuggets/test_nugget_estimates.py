@@ -33,7 +33,7 @@ from karat.nuggets.sets.judgements import JudgedResponse, Judgements
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
 
-HOW = kt.Official()
+HOW = kt.OfficialSettings()
 ODD = {f"q{q}" for q in range(1, 24, 2)}
 """12 of the 24 questions of `a_set`."""
 
@@ -460,8 +460,8 @@ def test_wrong_draws_are_told_with_their_line(tmp_path: Path, line: str, message
         ({"baseline": "run9"}, "world has no run 'run9'"),
         ({"strict": True}, "^setting 'strict' of estimate: expected one of population, unit, "),
         (
-            {"offical": HOW},
-            r"^setting 'offical' of estimate: expected .*; did you mean official\?$",
+            {"offical_settings": HOW},
+            r"^setting 'offical_settings' of estimate: .*; did you mean official_settings\?$",
         ),
         ({"normalise": "z"}, "only ratings of an evaluation set are scaled"),
     ],

@@ -23,8 +23,8 @@ def test_section_4_4_and_figure_5_are_by_the_papers_classifier(
     official = [row for row in evaluated.run_scores if row.average == "micro"]
     by_nugget = next(model for model in evaluated.tuning.models if model.model.name == "nugget")
     assert by_nugget.carried is not None
-    stats = evaluated.tuning.stats(by_nugget.carried.astype(float), kt.Official())
-    scores = average_f(stats, kt.Official().beta).micro
+    stats = evaluated.tuning.stats(by_nugget.carried.astype(float), kt.OfficialSettings())
+    scores = average_f(stats, kt.OfficialSettings().beta).micro
     official_f = np.array([row.official for row in official])
     table = {
         (row.item, row.measure): (row.paper, row.value)
@@ -35,7 +35,7 @@ def test_section_4_4_and_figure_5_are_by_the_papers_classifier(
     assert table[item, "Kendall's tau"] == (0.837, tau_b(official_f, scores))
     assert table[item, "RMSE"] == (0.037, rmse(official_f, scores))
     (row,) = [row for row in reproduction.rows if row.source == "Figure 5"]
-    threshold_model, runs = paper_runs(evaluated.tuning, official, kt.Official())
+    threshold_model, runs = paper_runs(evaluated.tuning, official, kt.OfficialSettings())
     assert row.detail == f"0 of 4 runs; thresholds by {threshold_model}"
     # the paper's classifier, not the calibrated one
     assert [model.guessed for model in runs] != [model.guessed for model in official]

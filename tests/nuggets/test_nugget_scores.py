@@ -16,7 +16,7 @@ from karat.nuggets.scores.decisions import AnswerDecisions, decide, decide_run
 from karat.nuggets.scores.official import (
     NuggetShares,
     NuggetStats,
-    Official,
+    OfficialSettings,
     answer_length,
     mean_shares,
     nugget_weights,
@@ -54,7 +54,7 @@ def judged_answer(matrix: list[list[float]], nuggets: int) -> AnswerDecisions:
 
 
 def scored(
-    measure: Official, question: Question, texts: list[str], matrix: list[list[float]]
+    measure: OfficialSettings, question: Question, texts: list[str], matrix: list[list[float]]
 ) -> Any:
     run = make_run("A", [(question.id, Response(text)) for text in texts])
     return measure.score(
@@ -76,7 +76,7 @@ def test_pyramid_weights_are_those_of_the_paper() -> None:
 
 def test_pyramid_recall_is_by_weight() -> None:
     pyramid = question(*"oooooo", votes=[3, 3, 4, 2, 0, 6])
-    report = scored(Official(weights="pyramid"), pyramid, ["x"], [[0, 0, 1, 0, 1, 1]])
+    report = scored(OfficialSettings(weights="pyramid"), pyramid, ["x"], [[0, 0, 1, 0, 1, 1]])
     assert report.questions[0].recall == near((2 / 3 + 1) / 3)
     assert report.questions[0].allowance == 300  # a nugget without weight still allows
 
@@ -85,7 +85,7 @@ def test_the_figure_of_the_paper_by_hand() -> None:
     # 7 nuggets, 1, 2 and 4 vital; two vital and one okay returned in 600 characters
     paper_question = question(*"vvovooo")
     questions = scored(
-        Official(beta=3), paper_question, ["x" * 600], [[1, 0, 1, 1, 0, 0, 0]]
+        OfficialSettings(beta=3), paper_question, ["x" * 600], [[1, 0, 1, 1, 0, 0, 0]]
     ).questions[0]
     assert (questions.recall, questions.precision) == (near(2 / 3), near(0.5))
     assert questions.f == near(10 * 0.5 * (2 / 3) / (9 * 0.5 + 2 / 3))
@@ -118,15 +118,15 @@ def test_beta(beta: float) -> None:
 
 def test_nothing_returned() -> None:
     two_nuggets = question(*"vo")
-    silent = scored(Official(), two_nuggets, [], []).questions[0]
+    silent = scored(OfficialSettings(), two_nuggets, [], []).questions[0]
     assert (silent.f, silent.recall, silent.length) == (0, 0, 0)
     assert math.isnan(silent.precision)
-    empty = scored(Official(), two_nuggets, ["  "], [[0, 0]]).questions[0]
+    empty = scored(OfficialSettings(), two_nuggets, ["  "], [[0, 0]]).questions[0]
     assert (empty.f, empty.length) == (0, 0)
     assert math.isnan(empty.precision)
-    idle = scored(Official(), two_nuggets, ["some words"], [[0, 0]]).questions[0]
+    idle = scored(OfficialSettings(), two_nuggets, ["some words"], [[0, 0]]).questions[0]
     assert (idle.f, idle.precision, idle.length) == (0, 0, 9)
-    okay = scored(Official(), two_nuggets, ["x"], [[0, 1]]).questions[0]
+    okay = scored(OfficialSettings(), two_nuggets, ["x"], [[0, 1]]).questions[0]
     assert (okay.f, okay.precision, okay.recall) == (0, 1, 0)
 
 
@@ -134,24 +134,26 @@ def test_a_question_without_vital_nuggets_is_skipped_and_named() -> None:
     first, second = question("v", id="a"), question("o", id="b")
     run = make_run("A", [("a", Response("x")), ("b", Response("y" * 1000))])
     both = {"a": judged_answer([[1.0]], 1), "b": judged_answer([[1.0]], 1)}
-    score = Official().score(run, make_key([first, second]), both)
+    score = OfficialSettings().score(run, make_key([first, second]), both)
     assert score.skipped == ("b",)
     assert (score.micro.f, score.macro.f) == (1, 1)  # the length of b's answer does not count
-    only = Official().score(run, make_key([second]), both)
+    only = OfficialSettings().score(run, make_key([second]), both)
     assert only.questions == ()
     assert all(math.isnan(value) for value in (*only.micro, *only.macro))
 
 
 def test_no_votes_at_all_is_skipped_too() -> None:
     without_votes = question(*"vv", votes=[0, 0])
-    assert scored(Official(weights="pyramid"), without_votes, ["x"], [[1, 1]]).skipped == ("q",)
+    assert scored(OfficialSettings(weights="pyramid"), without_votes, ["x"], [[1, 1]]).skipped == (
+        "q",
+    )
 
 
 def test_micro_and_macro_differ_as_they_should() -> None:
     short, long = question("v", id="a"), question(*"vvvv", id="b")
     run = make_run("A", [("a", Response("x" * 100)), ("b", Response("y" * 900))])
     both = {"a": judged_answer([[1.0]], 1), "b": judged_answer([[1.0, 0, 0, 0]], 4)}
-    score = Official(beta=1).score(run, make_key([short, long]), both)
+    score = OfficialSettings(beta=1).score(run, make_key([short, long]), both)
     b = 2 * (1 / 9) * 0.25 / (1 / 9 + 0.25)
     assert score.macro.f == near((1 + b) / 2)
     assert score.micro == (near(2 / 5), near(0.2), near(2 * 0.4 * 0.2 / 0.6))
@@ -162,7 +164,9 @@ def test_a_nugget_counts_once_and_for_the_first_response() -> None:
     decisions = judged_answer([[0, 0.5], [1, 1], [1, 0]], 2)
     assert decisions.credit() == [1, 0]
     assert decisions.credit(strict=True) == [1, 1]
-    twice = scored(Official(), two_vital, ["a", "b", "c"], [[0, 0.5], [1, 1], [1, 0]]).questions[0]
+    twice = scored(
+        OfficialSettings(), two_vital, ["a", "b", "c"], [[0, 0.5], [1, 1], [1, 0]]
+    ).questions[0]
     assert (twice.vital_returned, twice.allowance) == (2, 200)
 
 
@@ -181,8 +185,11 @@ def test_a_judgement_settles_a_nugget_whatever_is_guessed_of_other_responses() -
 
 def test_partial_support_counts_unless_strict() -> None:
     two_vital = question(*"vv")
-    assert scored(Official(), two_vital, ["a"], [[0.5, 1]]).questions[0].recall == 1
-    assert scored(Official(strict=True), two_vital, ["a"], [[0.5, 1]]).questions[0].recall == 0.5
+    assert scored(OfficialSettings(), two_vital, ["a"], [[0.5, 1]]).questions[0].recall == 1
+    assert (
+        scored(OfficialSettings(strict=True), two_vital, ["a"], [[0.5, 1]]).questions[0].recall
+        == 0.5
+    )
 
 
 def test_nobody_gets_credit_where_there_are_no_responses() -> None:
@@ -192,7 +199,7 @@ def test_nobody_gets_credit_where_there_are_no_responses() -> None:
 
 def test_undecided_pairs_are_counted_and_get_no_credit() -> None:
     two_nuggets = question(*"vo")
-    row = scored(Official(), two_nuggets, ["a"], [[math.nan, 1]]).questions[0]
+    row = scored(OfficialSettings(), two_nuggets, ["a"], [[math.nan, 1]]).questions[0]
     assert (row.recall, row.undecided, row.judged) == (0, 1, 1)
 
 
@@ -210,7 +217,7 @@ def test_length_leaves_all_white_space_out() -> None:
 )
 def test_bad_settings(settings: dict[str, Any], sentence: str) -> None:
     with pytest.raises(kt.InputError, match=sentence):
-        Official(**settings)
+        OfficialSettings(**settings)
 
 
 def test_pyramid_weights_need_all_votes() -> None:
@@ -301,7 +308,7 @@ def test_the_official_score_is_that_of_plain_loops(
         weight = [v / max(*votes, 1) for v in votes]
     size = nugget_loops.characters(texts)
     expected = nugget_loops.f_beta([float(x) for x in got], weight, 100 * sum(got), size, beta)
-    report = scored(Official(beta, kind, strict), drawn_question, texts, matrix)
+    report = scored(OfficialSettings(beta, kind, strict), drawn_question, texts, matrix)
     if expected is None:
         assert report.skipped == ("q",)
         return
@@ -340,7 +347,7 @@ def test_the_bundled_keys_have_the_shape_of_the_papers() -> None:
 def test_the_bundled_runs_score_as_worked_out() -> None:
     demo = kt.load_nuggets("demo-nuggets")
     score = {
-        tag: Official().score(run, demo.key, decide_run(run, demo.key, demo.judgements))
+        tag: OfficialSettings().score(run, demo.key, decide_run(run, demo.key, demo.judgements))
         for tag, run in demo.runs.items()
     }
     heron = {row.question: row for row in score["heron"].questions}

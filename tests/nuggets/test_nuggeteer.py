@@ -24,7 +24,7 @@ from karat.nuggets.prediction.intervals import (
 from karat.nuggets.prediction.pool import make_pool
 from karat.nuggets.prediction.predictions import Predictions, predict_support
 from karat.nuggets.scores.decisions import AnswerDecisions, decide_run
-from karat.nuggets.scores.official import Official, mean_shares, score_shares
+from karat.nuggets.scores.official import OfficialSettings, mean_shares, score_shares
 from karat.nuggets.sets.judgements import JudgedResponse, Judgements
 from karat.nuggets.sets.keys_and_runs import (
     Nugget,
@@ -38,7 +38,7 @@ from karat.nuggets.sets.keys_and_runs import (
 from karat.nuggets.sets.nugget_set import NuggetSet
 
 KEY, RUNS, JUDGED = world(questions=8, runs=6)
-HOW = Official()
+HOW = OfficialSettings()
 
 
 def nugget_set(
@@ -69,7 +69,7 @@ def run_decisions(
 def interval(nuggets: NuggetSet, tag: str) -> ScoreInterval:
     predictions = predict_support(nuggets)
     ends = predictions.intervals(
-        nuggets.runs[tag], run_decisions(predictions, nuggets, tag), Official()
+        nuggets.runs[tag], run_decisions(predictions, nuggets, tag), OfficialSettings()
     )
     assert ends is not None
     return ends.share
@@ -216,7 +216,9 @@ def test_intervals_contain_the_official_score_of_runs_left_out() -> None:
     for run in runs:
         nuggets = nugget_set(runs, judged.without([run.tag]).rows, key)
         predictions = predict_support(nuggets)
-        ends = predictions.intervals(run, run_decisions(predictions, nuggets, run.tag), Official())
+        ends = predictions.intervals(
+            run, run_decisions(predictions, nuggets, run.tag), OfficialSettings()
+        )
         assert ends is not None
         assert 0 <= ends.share.low <= ends.share.high <= 1
         inside += ends.share.low <= official(run, key, judged) <= ends.share.high
@@ -228,7 +230,7 @@ def test_a_question_without_responses_scores_nothing_and_is_certain() -> None:
     nuggets = nugget_set([*RUNS[1:], half], without("run0"))
     predictions = predict_support(nuggets)
     decisions = run_decisions(predictions, nuggets, "half")
-    ends = predictions.intervals(half, decisions, Official())
+    ends = predictions.intervals(half, decisions, OfficialSettings())
     assert ends is not None
     score = mean_shares(score_shares(half, KEY, decisions)).A
     assert ends.share.low <= score <= ends.share.high <= 0.5
@@ -242,7 +244,7 @@ def test_a_run_without_responses_has_no_interval() -> None:
     nuggets = nugget_set([*RUNS, empty], JUDGED.rows)
     predictions = predict_support(nuggets)
     decisions = run_decisions(predictions, nuggets, "empty")
-    assert predictions.intervals(empty, decisions, Official()) is None
+    assert predictions.intervals(empty, decisions, OfficialSettings()) is None
     assert all(answer.values.shape == (0, 4) for answer in decisions.values())
 
 

@@ -25,7 +25,7 @@ from karat.nuggets.results.agreement import (
 )
 from karat.nuggets.results.evaluation import NuggetEvaluation, evaluate_nuggets
 from karat.nuggets.scores.decisions import decide_run
-from karat.nuggets.scores.official import Official
+from karat.nuggets.scores.official import OfficialSettings
 from karat.nuggets.scores.pourpre import Pourpre
 from karat.nuggets.scores.words import pooled_idf
 from karat.nuggets.sets.keys_and_runs import make_key
@@ -44,7 +44,11 @@ def evaluation() -> NuggetEvaluation:
 
 def scores_of(evaluation: NuggetEvaluation, carried: np.ndarray, kind: str) -> list[float]:
     """F of every run from decisions, answer by answer."""
-    pool, official, values = evaluation.tuning.cells.pool, Official(2.0), carried.astype(np.float64)
+    pool, official, values = (
+        evaluation.tuning.cells.pool,
+        OfficialSettings(2.0),
+        carried.astype(np.float64),
+    )
     scores = []
     for run in RUNS:
         decisions = decide_run(
@@ -55,7 +59,7 @@ def scores_of(evaluation: NuggetEvaluation, carried: np.ndarray, kind: str) -> l
 
 
 def official(kind: str) -> list[float]:
-    official = Official(2.0)
+    official = OfficialSettings(2.0)
     scores = [
         official.score(run, KEY, decide_run(run, KEY, JUDGED, run_tag=run.tag)) for run in RUNS
     ]

@@ -39,15 +39,15 @@ from karat.nuggets.prediction.thresholds import (
     GIVEN,
     NOISY,
     ThresholdModel,
+    candidate_thresholds,
     compare_models,
     fit_thresholds,
     fixed_threshold,
-    grid,
     likeliest_model,
 )
 from karat.nuggets.results.tuning import trial, try_models, tune_nuggets
 from karat.nuggets.scores.decisions import decide_run
-from karat.nuggets.scores.official import Official
+from karat.nuggets.scores.official import OfficialSettings
 from karat.nuggets.scores.words import smoothed_idf
 from karat.nuggets.sets.judgements import JudgedResponse, Judgements
 from karat.nuggets.sets.keys_and_runs import Nugget, Response, make_run, normal
@@ -55,7 +55,7 @@ from karat.nuggets.sets.nugget_set import NuggetSet
 
 KEY, RUNS, JUDGED = world(questions=8, runs=6)
 SET = NuggetSet("s", KEY, MappingProxyType({run.tag: run for run in RUNS}), JUDGED)
-HOW = Official()
+HOW = OfficialSettings()
 
 
 def small_set() -> NuggetSet:
@@ -73,7 +73,7 @@ def without(*tags: str) -> NuggetSet:
 def chance(scores: np.ndarray, yes: np.ndarray, score: float, fp: float, fn: float) -> float:
     """P(yes | score) by the formula, threshold by threshold."""
     above = weight = 0.0
-    for t in grid(scores):
+    for t in candidate_thresholds(scores):
         cells = np.where(scores > t, np.where(yes, 1 - fn, fn), np.where(yes, fp, 1 - fp))
         weight += cells.prod()
         above += cells.prod() * (1 - fn if score > t else fp)

@@ -19,12 +19,12 @@ from karat.nuggets.prediction.paper import Paper
 from karat.nuggets.prediction.pool import Pool, make_pool
 from karat.nuggets.prediction.predictions import Predictions, predict_support
 from karat.nuggets.scores.decisions import decide_run
-from karat.nuggets.scores.official import Official
+from karat.nuggets.scores.official import OfficialSettings
 from karat.nuggets.sets.judgements import Judgements
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
 
-HOWS = [Official(), Official(beta=1.0, strict=True)]
+HOWS = [OfficialSettings(), OfficialSettings(beta=1.0, strict=True)]
 
 
 def random_pool(rng: np.random.Generator) -> Pool:
@@ -83,7 +83,7 @@ def scored_questions(pool: Pool, labels) -> dict[int, dict[int, None]]:
     return values
 
 
-def errors_in_loops(measured_runs: MeasuredErrors, measure: Official):
+def errors_in_loops(measured_runs: MeasuredErrors, measure: OfficialSettings):
     """(bias, between, within) of A, F macro and F micro; None where there is too little."""
     pool, judged = measured_runs.pool, scored_questions(measured_runs.pool, measured_runs.labels)
     if len(judged) < 2:
@@ -120,7 +120,7 @@ def errors_in_loops(measured_runs: MeasuredErrors, measure: Official):
 
 
 @given(st.integers(0, 10**6), st.sampled_from(HOWS))
-def test_errors_of_guessed_scores_are_those_of_loops(seed: int, measure: Official) -> None:
+def test_errors_of_guessed_scores_are_those_of_loops(seed: int, measure: OfficialSettings) -> None:
     measured_runs = random_measured(np.random.default_rng(seed))
     errors, expected = measured_runs.errors(measure), errors_in_loops(measured_runs, measure)
     for error, expected_error in zip(errors, expected or (None,) * 3, strict=True):
@@ -146,7 +146,7 @@ def found_for(key, runs, rows, rule: Paper | None = None) -> tuple[Predictions, 
     predictions = predict_support(nuggets, classifier=rule)
     run = runs_by_tag["run3"]
     decisions = decide_run(run, key, nuggets.judgements, predictions.guess("run3"))
-    ends = predictions.intervals(run, decisions, Official())
+    ends = predictions.intervals(run, decisions, OfficialSettings())
     assert ends is not None
     return predictions, ends
 
@@ -175,7 +175,7 @@ def test_a_run_without_judgements_has_the_errors_of_whole_runs() -> None:
     predictions, ends = found_for(key, runs, selected)
     chances = predictions.probabilities.reshape(8, 6, 4)[:, 3]
     decided_share = predictions.carried.reshape(8, 6, 4)[:, 3].mean()
-    expected = score_interval(chances.mean(axis=1), predictions.errors(Official()).share, 8)
+    expected = score_interval(chances.mean(axis=1), predictions.errors(OfficialSettings()).share, 8)
     assert ends.share == pytest.approx(expected.around(decided_share))
     assert expected.width > 0
 
@@ -187,7 +187,9 @@ def test_what_another_run_tells_is_in_doubt() -> None:
     runs[3] = replace(runs[3], answers=answers)
     selected = [row for row in rows.rows if row.run != "run3"]
     predictions, ends = found_for(key, runs, selected)
-    errors = predictions.errors(Official()).share.scaled(0.75, 0.75 + predictions.doubt * 0.25, 1.0)
+    errors = predictions.errors(OfficialSettings()).share.scaled(
+        0.75, 0.75 + predictions.doubt * 0.25, 1.0
+    )
     known_values, decided_values = (
         cells.reshape(8, 6, 4)[:, 3].astype(np.float64)
         for cells in (predictions.probabilities, predictions.carried)
@@ -215,7 +217,7 @@ def test_half_judged_intervals_do_not_depend_on_the_order_of_runs() -> None:
     again = found_for(key, runs[::-1], half[::-1])[1]
     assert again == ends
     decisions = decide_run(runs[3], key, Judgements(tuple(half)), predictions.guess("run3"))
-    assert predictions.intervals(runs[3], decisions, Official()) == ends
+    assert predictions.intervals(runs[3], decisions, OfficialSettings()) == ends
 
 
 @pytest.mark.parametrize("of", ["pairs", "questions"])
@@ -224,11 +226,11 @@ def test_errors_shrink_with_the_part_that_is_guessed(of: str) -> None:
     selected = judged(rows.rows, 4, 0.5, of)
     predictions, ends = found_for(key, runs, selected)
     share = 1 - sum(row.run == "run3" for row in selected) / 32
-    errors = predictions.errors(Official()).share.scaled(share, share, 1.0)
+    errors = predictions.errors(OfficialSettings()).share.scaled(share, share, 1.0)
     assert ends.share.score == pytest.approx(expected(predictions, selected) - errors.bias)
     interval = score_interval(np.full(8, expected(predictions, selected)), errors, 8)
     assert ends.share.width == pytest.approx(interval.width)
-    assert predictions.errors(Official()) is predictions.errors(Official())
+    assert predictions.errors(OfficialSettings()) is predictions.errors(OfficialSettings())
 
 
 def expected(predictions: Predictions, judged_rows) -> float:

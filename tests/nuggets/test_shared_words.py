@@ -42,7 +42,7 @@ def test_an_excerpt_is_where_most_words_speak_for_the_nugget() -> None:
     short = "A red  lens."
     assert excerpt(short, nugget) == short
     text = " ".join([*["before"] * 50, "a red lens", *["between"] * 4, "of glass", *["after"] * 50])
-    excerpt_text = excerpt(text, nugget, most=13)
+    excerpt_text = excerpt(text, nugget, max_words=13)
     assert excerpt_text == f"… before a red lens {'between ' * 4}of glass after after after …"
-    assert excerpt(text, Nugget("2", ("nothing",)), most=5).count("before") == 5
+    assert excerpt(text, Nugget("2", ("nothing",)), max_words=5).count("before") == 5
     assert excerpt("", nugget) == ""

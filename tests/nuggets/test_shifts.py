@@ -36,13 +36,18 @@ from karat.nuggets.prediction.intervals import (
 from karat.nuggets.prediction.pool import Floats, Pool
 from karat.nuggets.prediction.predictions import Predictions
 from karat.nuggets.scores.decisions import AnswerDecisions, decide_run
-from karat.nuggets.scores.official import Official, answer_length, nugget_weights, run_answers
+from karat.nuggets.scores.official import (
+    OfficialSettings,
+    answer_length,
+    nugget_weights,
+    run_answers,
+)
 from karat.nuggets.sets.judgements import JudgedResponse, Judgements
 from karat.nuggets.sets.keys_and_runs import Run, make_key
 from karat.nuggets.sets.nugget_set import NuggetSet
 
 KEY, RUNS, JUDGED = world(questions=8, runs=8)
-HOW = Official()
+HOW = OfficialSettings()
 POSITIVE = st.floats(0.01, 3.0)
 PAIRS = st.lists(
     st.builds(loops.Pair, st.floats(-4, 4), st.booleans(), st.integers(0, 3), st.integers(0, 2)),
@@ -212,7 +217,10 @@ def test_coverage_on_sets_with_base_rates_of_their_own() -> None:
             q: AnswerDecisions(1.0 * (x > 0.5), np.zeros(x.shape, bool)) for q, x in guessed.items()
         }
         true_answers = run_answers(questions, run, sure, HOW, guessed)[1]
-        share, f = float(true_answers.share.mean()), float(true_answers.official.f(3.0).mean())
+        share, f = (
+            float(true_answers.share.mean()),
+            float(true_answers.official_stats.f(3.0).mean()),
+        )
         ends = predictions.intervals(run, open_, HOW)
         assert ends is not None
         shift = SetShift(0.0, 0.0)  # as if the base rate were the classifier's
@@ -325,7 +333,7 @@ def test_ends_of_the_parts() -> None:
     decisions_by_question = {questions[0].id: decisions, questions[1].id: half}
     judged_in_run = {q.id: np.ones((1, 2), bool) for q in questions}
     guessed = PredictedRun(questions, RUNS[0], decisions_by_question, HOW, chances, judged_in_run)
-    assert guessed.guessed_amounts(weighted=False) == pytest.approx((0.5, 0.21))
+    assert guessed.count_guesses(weighted=False) == pytest.approx((0.5, 0.21))
     shift = SetShift(0.0, PRIOR_SPREAD.question)
     far = max_shift(shift, PRIOR_SPREAD, 0.5, 0.21)
     share, macro, micro = shifted_intervals(guessed, shift, PRIOR_SPREAD, general=False)

@@ -14,7 +14,7 @@ import karat as kt
 from karat import registry
 from karat.nuggets.prediction.paper import Paper
 from karat.nuggets.prediction.predictions import Calibrated, parse_classifier
-from karat.nuggets.scores.official import Official
+from karat.nuggets.scores.official import OfficialSettings
 from karat.nuggets.scores.pourpre import Pourpre
 from karat.nuggets.scores.words import count_weights, pooled_idf
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -75,8 +75,8 @@ def test_no_two_ways_have_the_same() -> None:
         by_paper(threshold=4.0000001),
     ]
     signatures = [signed(rule) for rule in rules]
-    settings = (Official(5), Official(3.0000001), Official(strict=True))
-    signatures += [signed(official=official) for official in settings]
+    settings = (OfficialSettings(5), OfficialSettings(3.0000001), OfficialSettings(strict=True))
+    signatures += [signed(official_settings=scoring) for scoring in settings]
     signatures += [signed(corrected=False), signed(guess=False), signed(general=True)]
     signatures += [
         signed(nuggets=SET.select("run5", "run4")),

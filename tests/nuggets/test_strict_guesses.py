@@ -21,7 +21,7 @@ from karat.nuggets.scores.official import mean_shares
 from karat.nuggets.sets.judgements import Judgements
 from karat.nuggets.sets.nugget_set import NuggetSet
 
-STRICT = kt.Official(strict=True)
+STRICT = kt.OfficialSettings(strict=True)
 KEY, RUNS, JUDGED = world(questions=8, runs=8, seed=8)
 TAGS = MappingProxyType({run.tag: run for run in RUNS})
 PARTLY = tuple(  # what is carried of every second nugget is carried in part
@@ -37,7 +37,7 @@ TRUTH = kt.score_nuggets(WHOLE, STRICT, guess=False).scored
 @cache
 def scored(strict: bool, classifier: str = "calibrated") -> NuggetScoring:
     rules = {"calibrated": Calibrated(), "paper": Paper(threshold_model="nugget")}
-    return kt.score_nuggets(HALF, kt.Official(strict=strict), classifier=rules[classifier])
+    return kt.score_nuggets(HALF, kt.OfficialSettings(strict=strict), classifier=rules[classifier])
 
 
 def bias(predictions: Predictions) -> float:
@@ -47,7 +47,7 @@ def bias(predictions: Predictions) -> float:
         tag = scored_run.run.tag
         decisions = decide_run(scored_run.run, KEY, HALF.judgements, predictions.guess(tag))
         errors.append(
-            STRICT.score(scored_run.run, KEY, decisions).macro.f - scored_run.official.macro.f
+            STRICT.score(scored_run.run, KEY, decisions).macro.f - scored_run.official_score.macro.f
         )
     return float(np.mean(errors))
 
@@ -68,7 +68,7 @@ def test_intervals_of_strict_scores_hold_them() -> None:
         assert scored_run.intervals.macro is not None
         assert (
             scored_run.intervals.macro.low
-            <= truth.official.macro.f
+            <= truth.official_score.macro.f
             <= scored_run.intervals.macro.high
         )
         assert (

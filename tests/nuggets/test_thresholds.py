@@ -17,9 +17,9 @@ from karat.nuggets.prediction.thresholds import (
     MODELS,
     _log_shared,
     best_f_threshold,
+    candidate_thresholds,
     compare_models,
     fit_thresholds,
-    grid,
     units_of,
 )
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
@@ -47,7 +47,7 @@ def direct(scores: np.ndarray, yes: np.ndarray, units: np.ndarray) -> float:
         product = 1.0
         for unit in np.unique(units):
             s, y = scores[units == unit], yes[units == unit]
-            product *= np.mean([likelihood(s, y, t, fp, fn) for t in grid(s)])
+            product *= np.mean([likelihood(s, y, t, fp, fn) for t in candidate_thresholds(s)])
         return product
 
     return dblquad(inner, 0, 1, 0, 1, epsabs=0, epsrel=1e-7)[0]
@@ -125,8 +125,8 @@ def test_thresholds_separate_what_can_be_separated(model: str) -> None:
 
 
 def test_the_grid_has_midpoints_and_both_ends_and_is_bounded() -> None:
-    assert grid(np.array([1.0, 1, 3])).tolist() == [0, 2, 4]
-    assert len(grid(np.arange(1000.0))) == 102
+    assert candidate_thresholds(np.array([1.0, 1, 3])).tolist() == [0, 2, 4]
+    assert len(candidate_thresholds(np.arange(1000.0))) == 102
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=1, max_size=30))

@@ -45,7 +45,7 @@ def test_a_model_does_not_outvote_a_person() -> None:
     many = [vote(1, f"model{k}", "model") for k in range(5)]
     assert counted_value(*many, vote(0, "ann")) == 0
     (scored_run,) = kt.score_nuggets(voted_set(*rows), guess=False).scored
-    assert (scored_run.official.macro.f, scored_run.shares[0].A) == (0, 0)
+    assert (scored_run.official_score.macro.f, scored_run.shares[0].A) == (0, 0)
 
 
 def test_the_label_of_a_model_alone_is_not_known() -> None:
@@ -101,12 +101,14 @@ def test_a_tie_may_count_as_the_higher_or_the_lower_value() -> None:
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_tie_is_half_in_all_scores(strict: bool) -> None:
     nuggets = voted_set(vote(1, "ann"), vote(0, "bob"))
-    (tied,) = kt.score_nuggets(nuggets, kt.Official(strict=strict), guess=False).scored
-    assert tied.official.macro.recall == 0.25  # of two vital nuggets
-    assert (tied.official.questions[0].vital_returned, tied.shares[0].A) == (0.5, 0.25)
+    (tied,) = kt.score_nuggets(nuggets, kt.OfficialSettings(strict=strict), guess=False).scored
+    assert tied.official_score.macro.recall == 0.25  # of two vital nuggets
+    assert (tied.official_score.questions[0].vital_returned, tied.shares[0].A) == (0.5, 0.25)
     assert tied.shares[0].A_strict == 0.25
-    (partial,) = kt.score_nuggets(voted_set(vote(0.5, "ann")), kt.Official(strict=strict)).scored
-    assert partial.official.questions[0].vital_returned == (0 if strict else 1)
+    (partial,) = kt.score_nuggets(
+        voted_set(vote(0.5, "ann")), kt.OfficialSettings(strict=strict)
+    ).scored
+    assert partial.official_score.questions[0].vital_returned == (0 if strict else 1)
 
 
 def test_one_judge_votes_once_and_for_the_most_favourable() -> None:

@@ -65,7 +65,7 @@ def model(tmp_path_factory: pytest.TempPathFactory, small: None) -> RealizerMode
 def content(treebank: Treebank, model: RealizerModel, inputs: str, classes: tuple[str, ...] = BOTH):
     """Return the sentences that are made of a treebank without some classes of words."""
     completer, slots = model.completer(inputs), completed_slots(classes)
-    trees = content_trees(treebank, completer.final).without(slots)
+    trees = content_trees(treebank, completer.final_marks).without(slots)
     realized = realize_content(completer, model.ordering["all"], trees, slots)
     trees = realized.inserted.trees
     return [trees.sentence(i, best.nodes) for i, (best, *_) in enumerate(realized.orders)]
@@ -145,10 +145,10 @@ def test_a_completer_of_another_version_is_refused(model: RealizerModel) -> None
     message = "m.npz: its completion is of version {}, and this Karat reads version 2: train"
     for version in (3, 1):
         with pytest.raises(InputError, match=message.format(version)):
-            Completer.stored(ModelStore("m.npz", about | {"version": version}, arrays))
+            Completer.from_store(ModelStore("m.npz", about | {"version": version}, arrays))
     del about["version"]
     with pytest.raises(InputError, match=message.format(1)):
-        Completer.stored(ModelStore("m.npz", about, arrays))
+        Completer.from_store(ModelStore("m.npz", about, arrays))
 
 
 def test_evaluation_has_rows_for_content_words(model: RealizerModel, tmp_path: Path) -> None:
@@ -329,7 +329,9 @@ def test_an_explanation_has_a_filling_its_probability_and_the_runner_up(
 def test_an_explanation_tells_what_decided(model: RealizerModel, tmp_path: Path) -> None:
     treebank = bank(tmp_path, toy_content(30, 8))
     without = replace(treebank, features=["" for _ in treebank.words])
-    trees = content_trees(without, model.completer("all").final).without(completed_slots(BOTH))
+    trees = content_trees(without, model.completer("all").final_marks).without(
+        completed_slots(BOTH)
+    )
     realized = realize_content(
         model.completer("all"), model.ordering["all"], trees, completed_slots(BOTH)
     )

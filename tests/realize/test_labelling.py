@@ -91,12 +91,12 @@ def test_the_training_set_is_labelled_by_others(tmp_path: Path) -> None:
 
 def test_what_is_stored_is_close_and_stays_the_same(tmp_path: Path) -> None:
     labeller, _ = labelled(trees(tmp_path, 30, 4))
-    stored = Labeller.stored(labeller.about(), labeller.arrays())
+    stored = Labeller.from_arrays(labeller.about(), labeller.arrays())
     for n, item in labeller.classifiers.items():
         for kind, weights in item.weights.items():
             result, largest = stored.classifiers[n].weights[kind], np.abs(weights).max()
             np.testing.assert_allclose(result, weights, atol=largest / 9)
-    again = Labeller.stored(stored.about(), stored.arrays())
+    again = Labeller.from_arrays(stored.about(), stored.arrays())
     for n, item in stored.classifiers.items():
         for kind, weights in item.weights.items():
             np.testing.assert_array_equal(again.classifiers[n].weights[kind], weights)

@@ -174,7 +174,7 @@ def test_all_progress_is_reported(treebank: Treebank, inputs: str) -> None:
 
 def stored(about: dict[str, Any], arrays: dict[str, Any]) -> OrderingModel:
     """The model in a store of these parts."""
-    return OrderingModel.stored(ModelStore("model.npz", about, arrays))
+    return OrderingModel.from_store(ModelStore("model.npz", about, arrays))
 
 
 def test_a_model_that_says_nonsense_is_damaged(model: OrderingModel) -> None:

@@ -17,8 +17,8 @@ from karat.realize.content import (
     SlotWord,
     content_trees,
     filling_text,
-    final_marks,
     is_comma,
+    learn_final_marks,
 )
 from karat.realize.evaluation import slot_scores
 from karat.realize.slot_features import NodeFeatures, hash_strings, learn_lemmas, lemma, ragged
@@ -70,7 +70,7 @@ def test_a_word_with_daughters_is_a_content_word(tmp_path: Path) -> None:
 
 
 def test_marks_that_end_sentences_are_learned(tmp_path: Path) -> None:
-    assert final_marks(bank(tmp_path, toy_content(60, 1))) == frozenset(".?")
+    assert learn_final_marks(bank(tmp_path, toy_content(60, 1))) == frozenset(".?")
 
 
 def test_scores_of_slots_are_those_of_a_worked_example() -> None:

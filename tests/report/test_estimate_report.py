@@ -19,7 +19,7 @@ from karat.report.charts.models import RowChart
 from karat.report.charts.svg.drawings import chart_svg
 from karat.report.render.html import render_notebook
 from karat.report.render.renderers import render
-from karat.report.render.text import Sheet, display_width
+from karat.report.render.text import TextLayout, display_width
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -98,7 +98,7 @@ def test_without_judges_there_is_one_line_a_system_and_no_bias() -> None:
 
 
 def test_every_system_has_its_place_by_letters() -> None:
-    lines = chart_sketch(CHART, Sheet(60, False))
+    lines = chart_sketch(CHART, TextLayout(60, False))
     assert [display_width(line) <= 60 for line in lines] == [True] * len(lines)
     # 70 to 85 on 50 columns: 80 is 10 / 15 of the way from the first to the last
     assert lines == [
@@ -107,7 +107,7 @@ def test_every_system_has_its_place_by_letters() -> None:
         "日本語                 ●                                  75",
         "score (← lower is better), 70 to 85; ● both; ○ one alone",
     ]
-    assert chart_sketch(CHART, Sheet(12, False)) == ["too narrow", "for a plot"]
+    assert chart_sketch(CHART, TextLayout(12, False)) == ["too narrow", "for a plot"]
 
 
 CHART = paired(

@@ -38,7 +38,7 @@ from karat.report.charts.svg.frame import HEAT, Box, contrast
 from karat.report.charts.svg.plots import visible_span
 from karat.report.model import Document
 from karat.report.render.renderers import render
-from karat.report.render.text import Sheet, display_width
+from karat.report.render.text import TextLayout, display_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 TEXT = st.text(st.characters(), max_size=40)
@@ -60,7 +60,7 @@ INTERVAL_CHARTS = st.builds(
     st.lists(st.builds(ChartRow, TEXT, NUMBER, MAYBE, MAYBE), max_size=5),
     baseline=MAYBE,
 )
-PLAIN = Sheet(60, False)
+PLAIN = TextLayout(60, False)
 
 
 @st.composite
@@ -133,13 +133,13 @@ def test_drawings_survive_any_data(chart: Chart) -> None:
 
 @given(ANY_CHART, st.integers(24, 120))
 def test_sketches_survive_any_data(chart: Chart, width: int) -> None:
-    plain = chart_sketch(chart, Sheet(width, False))
+    plain = chart_sketch(chart, TextLayout(width, False))
     assert plain
     for line in plain:
         words = max(map(display_width, line.split()), default=0)
         assert display_width(line) <= max(width, words)
         assert not [c for c in line if unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"}]
-    coloured = chart_sketch(chart, Sheet(width, True))
+    coloured = chart_sketch(chart, TextLayout(width, True))
     assert [re.sub(r"\x1b\[[0-9]*m", "", line) for line in coloured] == plain
 
 
@@ -260,7 +260,7 @@ def test_the_fitted_line_stays_within_the_plot(
 
 
 def test_points_drawn_with_letters() -> None:
-    lines = chart_sketch(SCATTER, Sheet(40, False))
+    lines = chart_sketch(SCATTER, TextLayout(40, False))
     plot_rows = [line.split("┤")[-1].split("│")[-1] for line in lines[1:17]]
     assert plot_rows[-1].strip() == "a"
     assert "".join(plot_rows).replace(" ", "") == "bca"
@@ -377,7 +377,7 @@ def test_what_does_not_fit_a_heat_map(change: dict[str, object], message: str) -
 
 
 def test_a_heat_map_drawn_with_letters() -> None:
-    assert chart_sketch(HEAT_MAP, Sheet(70, False)) == [
+    assert chart_sketch(HEAT_MAP, TextLayout(70, False)) == [
         "  0        0.5      1",
         "2 0.25░    [0.50▒   0.75▓◆●]",
         "1 0.00     –        1.00█▲",
@@ -385,7 +385,7 @@ def test_a_heat_map_drawn_with_letters() -> None:
         "N down, alpha across; from 0.00 by ░ ▒ ▓ █ to 1.00; ▲ maximum; ◆ BLEU;",
         "● pick; [ ] predicted",
     ]
-    narrow = chart_sketch(HEAT_MAP, Sheet(22, False))
+    narrow = chart_sketch(HEAT_MAP, TextLayout(22, False))
     assert narrow[:7] == [
         *("  0        0.5", "2 0.25░    [0.50▒", "1 0.00     –", ""),
         *("  1", "2 0.75▓◆●]", "1 1.00█▲"),
@@ -486,7 +486,7 @@ def test_intervals_in_words() -> None:
 
 
 def test_intervals_drawn_with_letters() -> None:
-    assert chart_sketch(INTERVALS, Sheet(43, False)) == [
+    assert chart_sketch(INTERVALS, TextLayout(43, False)) == [
         "bleu ├─────────┼──────────●─────────┤ 0.700",
         "chrf           ¦               ●      0.750",
         "Pearson's r, 0.5 to 0.8; ¦ the baseline",

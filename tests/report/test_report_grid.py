@@ -15,7 +15,7 @@ import karat as kt
 from karat.explanation import ExplainedSegment, SegmentExplanations
 from karat.metrics.gtm import Explanation
 from karat.report.render.renderers import render
-from karat.report.render.text import Sheet, display_width, split_letters
+from karat.report.render.text import TextLayout, display_width, split_letters
 from karat.report.segment.document import grid_caption
 from karat.report.segment.svg import edits_html, edits_story, edits_svg, grid_svg
 from karat.report.segment.text import COUNTED, CUT, HIT, PARED, draw_edits, draw_grid
@@ -24,7 +24,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 LETTERS = ("a", "b", "c", "│", "日本", "e\u0301", "<i>")
 WORDS = st.lists(st.sampled_from(LETTERS), max_size=9).map(" ".join)
 ANY_WORDS = st.lists(st.text(st.characters(), max_size=6), max_size=6).map(" ".join)
-PLAIN = Sheet(80, False)
+PLAIN = TextLayout(80, False)
 
 
 def explained(candidate: str, *references: str, **settings: float | str) -> Explanation:
@@ -66,7 +66,9 @@ def test_a_hit_that_counts_in_part_and_one_that_is_not_chosen() -> None:
 
 
 def test_a_wide_grid_is_drawn_in_bands() -> None:
-    lines = draw_grid(explained("x y", " ".join("abcdefghijklmnop") + " x y"), Sheet(20, False))
+    lines = draw_grid(
+        explained("x y", " ".join("abcdefghijklmnop") + " x y"), TextLayout(20, False)
+    )
     assert lines[:7] == [
         "  a b c d e f g h i",
         "x",
@@ -101,14 +103,14 @@ def test_drawings_with_letters_fit_and_hold_no_control_characters(
         return
     edits = explanation.edits()
     for draw in (
-        lambda sheet: draw_grid(explanation, sheet),
-        lambda sheet: draw_edits(edits, sheet),
+        lambda layout: draw_grid(explanation, layout),
+        lambda layout: draw_edits(edits, layout),
     ):
-        plain = draw(Sheet(width, False))
+        plain = draw(TextLayout(width, False))
         for line in plain:
             assert display_width(line) <= max(width, 24)
             assert not [c for c in line if unicodedata.category(c) in {"Cc", "Cs", "Zl", "Zp"}]
-        coloured = [re.sub(r"\x1b\[[0-9]*m", "", line) for line in draw(Sheet(width, True))]
+        coloured = [re.sub(r"\x1b\[[0-9]*m", "", line) for line in draw(TextLayout(width, True))]
         assert coloured == plain
 
 

@@ -14,7 +14,7 @@ from karat.errors import visible
 from karat.report.model import Document, Table
 from karat.report.render.text import (
     COLUMN_GAP,
-    Sheet,
+    TextLayout,
     display_width,
     render_text,
     share_width,
@@ -176,7 +176,7 @@ def test_panels_hold_every_column_once_behind_the_first() -> None:
             Column(key, "", align="right") for key, _ in zip("abcd", floors, strict=False)
         )
         row = {key: "x" * floor for key, floor in zip("abcd", floors, strict=False)}
-        split = split_panels(Table("rows", "T", columns, (row,)), Sheet(30, color=False))
+        split = split_panels(Table("rows", "T", columns, (row,)), TextLayout(30, color=False))
         return ["".join(column.key for column in panel) for panel, _ in split]
 
     assert panels(4, 10, 10, 10) == ["abc", "ad"]

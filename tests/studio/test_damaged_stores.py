@@ -91,11 +91,11 @@ def test_the_process_of_live_results_refuses_damage(
     worker = Worker(copy)
     for _ in range(2):  # it goes on after the first
         with pytest.raises(DamagedStore, match="is damaged: "):
-            worker.ask()
+            worker.request_results()
     copy.write_bytes(b"no store")
     gone = Worker(copy)
     with pytest.raises(InputError):
-        gone.ask()
+        gone.request_results()
     assert capfd.readouterr().err == ""
 
 

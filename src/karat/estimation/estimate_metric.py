@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 COLUMNS = ("prediction", "outputs", "residual", "labels")
 
 
-class EstimateRows(NamedTuple):
+class OutputStatistics(NamedTuple):
     """The rows of all outputs of a set, on the scale that people were given."""
 
     sample: Sample
@@ -42,14 +42,14 @@ class EstimateRows(NamedTuple):
     segment_indices: Mapping[str, int]
 
 
-def estimate_rows(
+def output_statistics(
     evalset: EvalSet,
     dimension: str,
     judges: Sequence[str],
     unit: str,
     threads: int | None,
     progress: Progress,
-) -> EstimateRows:
+) -> OutputStatistics:
     """Return the rows of all outputs of a set; raise if its labels do not allow estimates."""
     values = judge_values(evalset, judges, dimension, threads, progress)
     sample = make_sample(evalset, dimension, values, unit)
@@ -62,7 +62,7 @@ def estimate_rows(
         "Intervals from resampled segments are for new segments like those of the set.",
     )
     table = np.stack(list(_system_rows(sample, prediction)))
-    return EstimateRows(sample, table, notes, {name: i for i, name in enumerate(sample.units)})
+    return OutputStatistics(sample, table, notes, {name: i for i, name in enumerate(sample.units)})
 
 
 def _check_sample(sample: Sample) -> None:
@@ -122,7 +122,7 @@ class HumanEstimate(Metric):
     bounded: ClassVar[bool] = False
     reads_texts: ClassVar[bool] = False
     uses_human_scores: ClassVar[bool] = True
-    set_rows: ClassVar[EstimateRows | None] = None  # rows of the set; None if no set is scored
+    set_rows: ClassVar[OutputStatistics | None] = None  # rows of the set; None if no set is scored
 
     dimension: str | None = setting(
         None, "Dimension that people judged; it may be left out if there is one.", kind=str
@@ -151,7 +151,9 @@ class HumanEstimate(Metric):
             raise self._without_set()
         settings = self._dimension(evalset), self._judges(evalset), self.unit
         metric = copy.copy(self)
-        metric.__dict__["set_rows"] = rows = estimate_rows(evalset, *settings, threads, progress)
+        metric.__dict__["set_rows"] = rows = output_statistics(
+            evalset, *settings, threads, progress
+        )
         digest = rows.sample.digest
         if self.digest not in (None, digest):
             problem = f"labels and judges of {evalset.name} have the digest {digest}"

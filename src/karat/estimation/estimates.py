@@ -172,9 +172,9 @@ def estimate_sample(
     with_judges = [estimate_system(sample, k, prediction, finite, raters) for k in count]
     bias = list(judge_bias(sample, prediction, finite))
     is_complete = [finite and sample.wholly(k, sample.labelled(k)) for k in count]
-    labels_needed = list(map(labels_to_halve, with_judges, is_complete))
+    further_labels = map(labels_to_halve, with_judges, is_complete)
     scale, find = sample.scale, sample_differences(sample, prediction, finite, raters)
-    columns = zip(people, with_judges, bias, labels_needed, strict=True)
+    columns = zip(people, with_judges, bias, further_labels, strict=True)
     rows = tuple(
         _estimate_row(system, scale.sign, *values)
         for system, values in zip(sample.systems, columns, strict=True)
@@ -249,12 +249,12 @@ def _estimate_row(
     people: EstimatedScore,
     with_judges: EstimatedScore,
     bias: MeanInterval,
-    labels_needed: int | None,
+    labels_to_halve: int | None,
 ) -> EstimateRow:
     intervals = people.interval, with_judges.interval, bias
     alone, combined, bias_interval = (_to_original_scale(i, sign) for i in intervals)
     ratio = combined.width / alone.width if alone.width > 0 else nan
-    counts = with_judges.labels, with_judges.units, with_judges.form, labels_needed
+    counts = with_judges.labels, with_judges.units, with_judges.form, labels_to_halve
     scores = *alone[:3], *combined[:3]
     return EstimateRow._make((system, *scores, ratio, *counts, *bias_interval[:3]))
 

@@ -343,9 +343,10 @@ def labels_to_halve(score: EstimatedScore, finite: bool) -> int | None:
 
 
 def labels_worth(ratio: float, labels: int, units: int, finite: bool) -> float:
-    """Return how many more labels would make intervals from labels alone as narrow.
+    """Return how many labels a judge replaces; NaN if the ratio is NaN or 0.
 
-    `ratio` is the width divided by that from labels alone; NaN if there is none.
+    Intervals from labels alone would need that many more labels to be as narrow as those with the
+    judge. `ratio` is the width with the judge divided by the width from labels alone.
     """
     if not ratio > 0:
         return nan

@@ -159,8 +159,8 @@ class Catalogue(NamedTuple):
             reader_options = [*inspect.signature(reader).parameters][2:]
             check_known("option", options, reader_options, f"format {format}")
             problem = expect_type(self.set_class, f"karat.{self.set_class.__name__}")
-            whose = set_format if origin(set_format) else reader
-            return call(subject, whose, lambda: reader(path, filled, **options), problem)
+            owner = set_format if origin(set_format) else reader
+            return call(subject, owner, lambda: reader(path, filled, **options), problem)
         except OSError as error:  # a folder that cannot be listed
             raise InputError(f"{error.filename or path}: {error.strerror or error}") from error
 

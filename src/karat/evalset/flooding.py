@@ -118,9 +118,11 @@ def flood(evalset: EvalSet | GivenPath, settings: Flood) -> FloodedSet:
             groups = evalset.groups or evalset.segments
             far = [sentence for at, sentence in pool if groups[at] != groups[place]]
             if len(far) < settings.sentences:
-                has = f"{len(far)} sentences of {LONG} words or more outside segment"
-                needs = f"flooding needs {settings.sentences}"
-                raise InputError(f"{evalset.name} has {has} {evalset.segments[place]}: {needs}")
+                finding = f"{len(far)} sentences of {LONG} words or more outside segment"
+                requirement = f"flooding needs {settings.sentences}"
+                raise InputError(
+                    f"{evalset.name} has {finding} {evalset.segments[place]}: {requirement}"
+                )
             chosen_sentences = rng.choice(len(far), size=settings.sentences, replace=False)
             more = [far[k] for k in chosen_sentences]
             outputs[name][place] = " ".join([outputs[name][place] or "", *more]).strip()

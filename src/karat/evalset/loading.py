@@ -280,9 +280,9 @@ def evalset_advice(name_or_path: GivenPath) -> str:
     """Return advice on where evaluation sets are accepted; "" if this is not one."""
     path = Path(name_or_path)
     line = first_line(path) if path.is_file() else ""
-    jsonl = not {"evalset", "outputs"}.isdisjoint(json_object(line))
+    is_jsonl = not {"evalset", "outputs"}.isdisjoint(json_object(line))
     if path.exists():
-        is_set = jsonl or bool(EVALSETS.find_format(path, line))
+        is_set = is_jsonl or bool(EVALSETS.find_format(path, line))
     else:
         is_set = str(name_or_path) in KNOWN
     advice = "give it to karat meta, karat data or --set, in Python to load_evalset"

@@ -306,8 +306,8 @@ class EvalSet:
             segments=tuple(segment_ids),
             groups=groups,
             sources=None if self.sources is None else tuple(self.sources[i] for i in indices),
-            references=_select_places(self.references, indices, places),
-            trees=self.trees and _select_places(self.trees, indices, places),
+            references=_select_references(self.references, indices, places),
+            trees=self.trees and _select_references(self.trees, indices, places),
             systems={name: tuple(self.systems[name][i] for i in indices) for name in system_names},
             judgements=rows,
             pairs=pairs,
@@ -392,12 +392,16 @@ class EvalSet:
         return groups if self.trees is None else TextWithTrees(groups, self.trees)
 
 
-def _select_places(
-    groups: Sequence[tuple[T, ...]], at: Sequence[int], places: Sequence[int]
+def _select_references(
+    by_segment: Sequence[tuple[T, ...]],
+    segment_indices: Sequence[int],
+    reference_indices: Sequence[int],
 ) -> tuple[tuple[T, ...], ...]:
-    """Return the items at these places of the groups at these indices, if they exist."""
-    chosen = (groups[i] for i in at)
-    return tuple(tuple(group[k] for k in places if k < len(group)) for group in chosen)
+    """Return these references of these segments; skip references that a segment lacks."""
+    return tuple(
+        tuple(by_segment[i][k] for k in reference_indices if k < len(by_segment[i]))
+        for i in segment_indices
+    )
 
 
 def _differences(first: Floats, second: Floats) -> Floats:

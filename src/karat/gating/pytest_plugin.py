@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -82,7 +83,7 @@ _LIMITS = (
 )
 
 
-def _default_baseline(request: pytest.FixtureRequest, call: int) -> Any:
+def _default_baseline(request: pytest.FixtureRequest, call: int) -> Path:
     """Return the default path of a test's baseline; repeated calls in a test are numbered."""
     name = ".".join(request.node.nodeid.split("::")[1:])
     number = f".{call}" if call > 1 else ""

@@ -397,7 +397,9 @@ def judge_pairs(source: SetInput, asking: ModelOptions, **values: Any) -> None:
 @sample("question")
 @model_options("the labels as JSON lines", max_tokens=2048)
 @seed
-def judge_nuggets(name: str, inputs: Any, asking: ModelOptions, **settings: Any) -> None:
+def judge_nuggets(
+    set_or_path: str, load_options: Any, asking: ModelOptions, **settings: Any
+) -> None:
     """Let a language model decide which responses contain which nuggets.
 
     SET is a set with runs, or a key with --run. Labels are support, partial_support and
@@ -411,9 +413,9 @@ def judge_nuggets(name: str, inputs: Any, asking: ModelOptions, **settings: Any)
     from karat.llm.supports import ModelSupportTask
     from karat.nuggets.formats.loading import load_nuggets
 
-    asking.check([name, *inputs["runs"], *inputs["judgements"]])
+    asking.check([set_or_path, *load_options["runs"], *load_options["judgements"]])
     with Bar() as progress:
-        nugget_set = load_nuggets(name, **inputs, progress=progress)
+        nugget_set = load_nuggets(set_or_path, **load_options, progress=progress)
     run_task(ModelSupportTask(nugget_set, asking.prompt, **settings), asking)
 
 

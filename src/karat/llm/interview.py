@@ -84,11 +84,11 @@ def json_object(text: str) -> dict[str, Any]:
 
 def entries(reply: Mapping[str, Any], key: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Return the entries of a list by id; each expected id must occur exactly once."""
-    listed = reply.get(key)
-    if not isinstance(listed, list) or not all(isinstance(entry, dict) for entry in listed):
+    items = reply.get(key)
+    if not isinstance(items, list) or not all(isinstance(entry, dict) for entry in items):
         raise InvalidAnswer(f"no list of {key}")
-    by_id = {str(entry.get("id")): entry for entry in listed}
-    if len(by_id) < len(listed) or set(by_id) != set(ids):
+    by_id = {str(entry.get("id")): entry for entry in items}
+    if len(by_id) < len(items) or set(by_id) != set(ids):
         raise InvalidAnswer("wrong ids")
     return {id: by_id[id] for id in ids}
 

@@ -107,10 +107,10 @@ class Schedule:
 
     def clear(self) -> list[RequestJob]:
         """Remove and return all requests."""
-        left = [*self._fresh, *(job for _, _, job in self._waiting)]
+        jobs = [*self._fresh, *(job for _, _, job in self._waiting)]
         self._fresh.clear()
         self._waiting.clear()
-        return left
+        return jobs
 
     def _next_fresh(self) -> RequestJob | None:
         """Return the first request not sent yet, unless too many retries wait."""
@@ -580,8 +580,8 @@ def plan(
         jobs = {key: request for key, request in jobs.items() if key not in answered}
     n_requests, n_jobs = len(request_list), len(jobs)
     prompt_tokens = sum(map(estimated_prompt, jobs.values()))
-    most, cost = None, None
+    max_completion_tokens, cost = None, None
     if endpoint.max_tokens is not None:
-        most = endpoint.max_tokens * n_jobs
-        cost = (limits or Limits()).cost(prompt_tokens, most)
-    return Plan(n_requests, n_requests - n_jobs, n_jobs, prompt_tokens, most, cost)
+        max_completion_tokens = endpoint.max_tokens * n_jobs
+        cost = (limits or Limits()).cost(prompt_tokens, max_completion_tokens)
+    return Plan(n_requests, n_requests - n_jobs, n_jobs, prompt_tokens, max_completion_tokens, cost)

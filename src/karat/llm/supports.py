@@ -101,12 +101,12 @@ class ModelSupportTask(JudgingTask[ModelSupports]):
     def make_cases(self) -> Iterator[PromptCase]:
         """Yield every response with the nuggets of its question, in batches."""
         for case, response, nuggets in self._batches():
-            listed = []
+            nugget_texts = []
             for id, nugget in nuggets.items():
                 first, *also = nugget.descriptions
-                listed.append({"id": id, "text": first, **({"also": also} if also else {})})
+                nugget_texts.append({"id": id, "text": first, **({"also": also} if also else {})})
             question = self.nuggets.key.questions[response.question].text or None
-            values = {"question": question, "response": response.text, "nuggets": listed}
+            values = {"question": question, "response": response.text, "nuggets": nugget_texts}
             yield PromptCase(case, values, partial(parse_supports, response.text, list(nuggets)))
 
     @property

@@ -145,8 +145,8 @@ class Katz:
         alpha(h) = (1 - sum p(w | h)) / (1 - sum p(w | h')), over the words w kept after h.
         """
         d = good_turing(counts, gt_max(n))
-        if bad := [str(r) for r in range(1, gt_max(n) + 1) if d[r] == 1]:
-            self.notes.append(f"{n}-grams: counts of {', '.join(bad)} are not discounted")
+        if undiscounted := [str(r) for r in range(1, gt_max(n) + 1) if d[r] == 1]:
+            self.notes.append(f"{n}-grams: counts of {', '.join(undiscounted)} are not discounted")
 
         def backed_off(ngrams: HistoryContexts, keep: Flags) -> tuple[Floats, Floats]:
             r = ngrams.counts * d[np.minimum(ngrams.counts, 8)]

@@ -96,7 +96,7 @@ class FittedPoint(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoreFit(SignedResult):
-    """Human scores fitted by metrics: a row for each coefficient, and cross-validated errors."""
+    """Regressions of human scores on metrics: coefficients and cross-validated errors."""
 
     name: str
     rows: tuple[FitRow, ...]
@@ -119,7 +119,7 @@ def fit_scores(
     threads: int | None = None,
     progress: Progress = silent,
 ) -> ScoreFit:
-    """Fit human scores to metrics by least squares, for each dimension.
+    """Regress human scores on metrics by least squares, for each dimension.
 
     Args:
         evalset: a set, or its name or path.
@@ -142,10 +142,10 @@ def fit_scores(
     scored = score_evalset(loaded, distinct_metrics, threads=threads, progress=progress)
     rows: list[FitRow] = []
     fits: list[Fit] = []
-    left_out: list[LeftOut] = []
+    cross_validated: list[LeftOut] = []
     points: list[FittedPoint] = []
     for name in names:
-        at, x, human = _fitted_points(scored, terms, name, normalise, level)
+        outputs, x, human = _fitted_points(scored, terms, name, normalise, level)
         try:
             fit = least_squares(x, human, [str(term) for term in terms])
         except InputError as error:
@@ -155,11 +155,11 @@ def fit_scores(
             published = (values[i] for values in _published_coefficients(terms))
             rows.append(FitRow(name, term, *coefficient, *published))
         fits.append(Fit(name, len(human), fit.r2, fit.adjusted, fit.sigma))
-        left_out += _cross_validate(
-            name, x, human, fit.left_out, _left_out_units(loaded, at, level)
+        cross_validated += _cross_validate(
+            name, x, human, fit.left_out, _left_out_units(loaded, outputs, level)
         )
         columns = (c.tolist() for c in (human, fit.predicted, fit.left_out))
-        for (i, j), *point_scores in zip(at.tolist(), *columns, strict=True):
+        for (i, j), *point_scores in zip(outputs.tolist(), *columns, strict=True):
             place = [*loaded.systems][i], loaded.segments[j] if level == "segment" else ""
             points.append(FittedPoint(name, *place, *point_scores))
     term_names = tuple(str(term) for term in terms)
@@ -167,7 +167,7 @@ def fit_scores(
         loaded.name,
         tuple(rows),
         tuple(fits),
-        tuple(left_out),
+        tuple(cross_validated),
         tuple(points),
         asdict(replace(settings, metrics=term_names, dimensions=names)),
         (*_notes(terms, normalise), *scored.notes(), *loaded.notes),
@@ -199,12 +199,12 @@ def _parse_terms(
 # -------------------------------------------------------------------------- cross-validation
 
 
-def _left_out_units(evalset: EvalSet, at: Ints, level: str) -> dict[str, Ints]:
+def _left_out_units(evalset: EvalSet, outputs: Ints, level: str) -> dict[str, Ints]:
     """Return the ways to leave out points: the number of each point's unit, by the unit's name."""
     if level == "system":
-        return {"system": np.arange(len(at))}
-    systems, segments = at.T
-    units = {"output": np.arange(len(at)), "segment": segments, "system": systems}
+        return {"system": np.arange(len(outputs))}
+    systems, segments = outputs.T
+    units = {"output": np.arange(len(outputs)), "segment": segments, "system": systems}
     if evalset.groups is not None:
         numbers = {group: i for i, group in enumerate(dict.fromkeys(evalset.groups))}
         units["document"] = np.array([numbers[g] for g in evalset.groups])[segments]
@@ -246,8 +246,9 @@ def _fitted_points(
     if level == "system":
         human = weighted_means(human, everything).T
     values = np.stack(columns)
-    at = np.argwhere(~np.isnan(human) & ~np.isnan(values).any(axis=0))
-    return at, values[:, at[:, 0], at[:, 1]].T, human[at[:, 0], at[:, 1]]
+    outputs = np.argwhere(~np.isnan(human) & ~np.isnan(values).any(axis=0))
+    systems, segments = outputs.T
+    return outputs, values[:, systems, segments].T, human[systems, segments]
 
 
 def _term_values(term: Term, rows: Floats) -> Floats:

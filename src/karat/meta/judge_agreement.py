@@ -250,18 +250,20 @@ def _judge_row(dimension: str, values: Floats, standing: Standing) -> JudgeRow:
 def _notes(
     rows: Sequence[DimensionAgreement], judges: Sequence[JudgeRow], exclude: Sequence[str]
 ) -> Iterator[str]:
-    flagged, who = sum(row.flagged for row in judges), len({row.judge for row in judges})
-    left = f" Systems left out: {', '.join(exclude)}." if exclude else ""
-    counts = f"{who} judge{'s' * (who != 1)}, flagged in {flagged} of {len(judges)} rows"
-    yield f"{counts}; no judge was left out.{left}"
-    alone = sum(row.judges == 1 for row in rows)
-    if alone:
-        yield f"One judge in {alone} of {len(rows)} dimensions: no agreement to measure there."
+    n_flagged, n_judges = sum(row.flagged for row in judges), len({row.judge for row in judges})
+    left_out = f" Systems left out: {', '.join(exclude)}." if exclude else ""
+    counts = (
+        f"{n_judges} judge{'s' * (n_judges != 1)}, flagged in {n_flagged} of {len(judges)} rows"
+    )
+    yield f"{counts}; no judge was left out.{left_out}"
+    n_single = sum(row.judges == 1 for row in rows)
+    if n_single:
+        yield f"One judge in {n_single} of {len(rows)} dimensions: no agreement to measure there."
     several_judges = {row.dimension for row in rows if row.judges > 1}
-    apart = sum(not row.comparable for row in judges if row.dimension in several_judges)
-    if apart:
-        little = f"Too little overlap with others in {apart} of {len(judges)} rows"
-        yield f"{little}: these judges cannot be compared."
+    n_incomparable = sum(not row.comparable for row in judges if row.dimension in several_judges)
+    if n_incomparable:
+        overlap = f"Too little overlap with others in {n_incomparable} of {len(judges)} rows"
+        yield f"{overlap}: these judges cannot be compared."
     if any(row.identical for row in judges):
         yield (
             "Identical judges gave equal values to everything they share, more of it than judges "

@@ -269,14 +269,14 @@ class Accuracy(TokenMetric):
     counts_moves: ClassVar[bool] = False
 
     @abstractmethod
-    def _edits(self, pairs: Pairs) -> tuple[Ints, Ints]:
+    def _edit_counts_and_lengths(self, pairs: Pairs) -> tuple[Ints, Ints]:
         """Return S, I, D and M in columns, and R, for each pair."""
 
     def columns(self) -> tuple[str, ...]:
         return ("substitutions", "insertions", "deletions", "moves", "tokens")
 
     def rows(self, pairs: Pairs) -> NDArray[Any]:
-        rows = np.column_stack(self._edits(pairs))
+        rows = np.column_stack(self._edit_counts_and_lengths(pairs))
         return rows if pairs.single else rows[pairs.best(self.measure(rows)["value"])]
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
@@ -294,7 +294,7 @@ class Accuracy(TokenMetric):
 class _StringAccuracy(Accuracy):
     """The candidate against the reference as strings."""
 
-    def _edits(self, pairs: Pairs) -> tuple[Ints, Ints]:
+    def _edit_counts_and_lengths(self, pairs: Pairs) -> tuple[Ints, Ints]:
         lengths = pairs.references.tokens(self.recipe).lengths
         return edit_counts(pairs, self.recipe, "accuracy"), lengths
 

@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 def _wrap_check(function: Callable[..., Any], problem: Callable[..., str]) -> Callable[..., Any]:
     @wraps(function)
     def checked(self: Metric, argument: Any) -> Any:
-        subject, wrong = f"{self}: its {function.__name__}()", partial(problem, self, argument)
-        return call(subject, type(self), partial(function, self, argument), wrong, MetricError)
+        subject = f"{self}: its {function.__name__}()"
+        run, find_problem = partial(function, self, argument), partial(problem, self, argument)
+        return call(subject, type(self), run, find_problem, MetricError)
 
     return checked
 

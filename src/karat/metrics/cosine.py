@@ -189,8 +189,8 @@ class Cosine(Metric):
         embedder = load_embedder(self.model, self.loader)
         vectors = _shared_vectors(f"model {self.model}", embedder, self.batch)
         if self.dim is not None and self.dim > vectors.dim:
-            has = f"the vectors of the model have {vectors.dim} numbers"
-            raise MetricError(f"{self}: {has}; give dim of at most that, or leave it out")
+            finding = f"the vectors of the model have {vectors.dim} numbers"
+            raise MetricError(f"{self}: {finding}; give dim of at most that, or leave it out")
         return vectors
 
     def input_files(self) -> list[str]:

@@ -287,17 +287,18 @@ def explain_matching(metric: GTM, candidate: str, references: str | Sequence[str
     lexicon = Lexicon()
     candidate_ids, (words,) = _tokenize_side([candidate], "candidate", lexicon, metric.recipe)
     reference_ids, reference_words = _tokenize_side(texts, "references", lexicon, metric.recipe)
-    grid = candidate_ids.ids, reference_ids.ids, reference_ids.offsets, metric.e
-    matching = _kernel.gtm_runs(*grid, metric.exact, metric.budget, whole_cap=metric.whole_cap)
-    runs, counted, total, size, _, _, cap = matching
-    proven, bound, largest = _certificate(metric, grid, matching)
-    row = [size, len(words), len(reference_ids.ids) / len(texts), bound, 1.0, float(proven)]
+    kernel_inputs = candidate_ids.ids, reference_ids.ids, reference_ids.offsets, metric.e
+    search = metric.exact, metric.budget
+    matching = _Matching(*_kernel.gtm_runs(*kernel_inputs, *search, whole_cap=metric.whole_cap))
+    maximum = _check_maximum(metric, kernel_inputs, matching)
+    row = [matching.size, len(words), len(reference_ids.ids) / len(texts)]
+    row += [maximum.bound, 1.0, float(maximum.proven)]
     score = metric.score(np.array(row[: len(metric.columns())]), len(texts))
     columns, ends = reference_ids.ids.tolist(), reference_ids.offsets.tolist()
     starts = [start + k for k, start in enumerate(ends[:-1])]  # in columns: a barrier after each
     blocks = []
     for (first_row, column, length), counted_length in zip(
-        runs.tolist(), counted.tolist(), strict=True
+        matching.runs.tolist(), matching.counted_lengths.tolist(), strict=True
     ):
         number = bisect_right(starts, column) - 1
         place = counted_length, number, column - starts[number]
@@ -309,38 +310,56 @@ def explain_matching(metric: GTM, candidate: str, references: str | Sequence[str
         row_ids=tuple(candidate_ids.ids.tolist()),
         column_ids=tuple(i for a, b in pairwise(ends) for i in (*columns[a:b], _BARRIER)),
         blocks=tuple(blocks),
-        cap=cap,
-        sum=total,
-        size=size,
+        cap=matching.cap,
+        sum=matching.sum,
+        size=matching.size,
         precision=score.parts["precision"],
         recall=score.parts["recall"],
         value=score.value,
-        proven=proven,
-        bound=bound,
-        largest=largest,
+        proven=maximum.proven,
+        bound=maximum.bound,
+        largest=maximum.largest,
     )
 
 
-def _certificate(
-    metric: GTM, grid: tuple[Any, Any, Ints, float], matching: tuple[Any, ...]
-) -> tuple[bool, float, float]:
-    """Return whether a matching is the maximum, an upper bound, and the largest known size.
+class _Matching(NamedTuple):
+    """The kernel's matching of a candidate with its references."""
 
-    A greedy matching is compared with the result of the exact search in a smaller budget.
-    """
+    runs: NDArray[np.int32]  # row, column and length
+    counted_lengths: Floats
+    sum: float
+    size: float
+    bound: float  # upper bound of the size of any matching
+    proven: bool  # whether no matching is larger
+    cap: float
+
+
+class _MaximumCheck(NamedTuple):
+    """Whether a matching is proven to be the maximum."""
+
+    proven: bool
+    bound: float  # upper bound of the size of any matching
+    largest: float  # the largest known size
+
+
+def _check_maximum(
+    metric: GTM, kernel_inputs: tuple[Any, Any, Ints, float], matching: _Matching
+) -> _MaximumCheck:
+    """Return whether no matching is larger; check a greedy matching by a short exact search."""
     from karat.arithmetic import SLACK  # numpy is loaded where it is needed
 
-    *_, size, bound, proven, cap = matching
-    if size >= cap:  # sum length^e <= (sum length)^e <= cap^e, whatever the search
-        return True, size, size
+    size, bound, proven = matching.size, matching.bound, matching.proven
+    if size >= matching.cap:  # sum length^e <= (sum length)^e <= cap^e, whatever the search
+        return _MaximumCheck(True, size, size)
     largest = size
     if not metric.exact:
-        budget = min(metric.budget, CHECKED)
-        sure = _kernel.gtm_runs(*grid, True, budget, whole_cap=metric.whole_cap)
-        *_, largest, bound, proven, _ = sure
-        largest = max(size, largest)
-        proven = proven and largest - size <= SLACK * size
-    return (True, size, size) if proven else (False, min(bound, cap), largest)
+        search = True, min(metric.budget, CHECKED)
+        exact = _Matching(*_kernel.gtm_runs(*kernel_inputs, *search, whole_cap=metric.whole_cap))
+        largest, bound = max(size, exact.size), exact.bound
+        proven = exact.proven and largest - size <= SLACK * size
+    if proven:
+        return _MaximumCheck(True, size, size)
+    return _MaximumCheck(False, min(bound, matching.cap), largest)
 
 
 def _tokenize_side(

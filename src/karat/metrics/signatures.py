@@ -281,8 +281,8 @@ def parse_signature(text: str) -> Metric:
         head, fields = "", [head, *fields]
     signs = {_sign(text, field) for field in fields}
     if len(signs) > 1:
-        both = "fields with = (Karat's) and with : (sacreBLEU's) in one signature"
-        raise MetricError(f"{text}: {both}: write all in one form")
+        problem = "fields with = (Karat's) and with : (sacreBLEU's) in one signature"
+        raise MetricError(f"{text}: {problem}: write all in one form")
     return (_parse_karat if signs == {"="} else parse_sacrebleu)(text, head, fields)
 
 

@@ -40,7 +40,8 @@ MAX_TREE_CELLS = 10**9
 class TreeAccuracy(Accuracy):
     """The candidate against the treelets of the reference's tree."""
 
-    def _edits(self, pairs: Pairs) -> tuple[Ints, Ints]:
+    def _edit_counts_and_lengths(self, pairs: Pairs) -> tuple[Ints, Ints]:
+        """Return the counts of each kind of edit by pair, and the number of words of each tree."""
         trees = pairs.trees
         if trees is None:
             raise InputError(
@@ -116,7 +117,7 @@ class _Regression(TreeAccuracy):
         return ("value", "simple_tree_accuracy", "substitutions", "segments")
 
     def rows(self, pairs: Pairs) -> NDArray[Any]:
-        edits, lengths = self._edits(pairs)
+        edits, lengths = self._edit_counts_and_lengths(pairs)
         sta = 1 - error_rate(edits[:, :3].sum(axis=1), lengths)
         s = edits[:, 0].astype(float)
         slope, penalty, offset, scale = self.fitted

@@ -19,7 +19,7 @@ from karat.nuggets.results.scoring import score_nuggets as score_nuggets
 from karat.nuggets.results.tuning import NuggetTuning as NuggetTuning
 from karat.nuggets.results.tuning import tune_nuggets as tune_nuggets
 from karat.nuggets.scores.decisions import decide_run as decide_run
-from karat.nuggets.scores.official import Official as Official
+from karat.nuggets.scores.official import OfficialSettings as OfficialSettings
 from karat.nuggets.scores.official import mean_shares as mean_shares
 from karat.nuggets.scores.official import score_shares as score_shares
 from karat.nuggets.scores.pourpre import Pourpre as Pourpre

@@ -97,14 +97,14 @@ def _has_documents(path: Path) -> bool:
 def _read_question_file(path: Path) -> tuple[SourcedQuestion, ...]:
     reading, questions = Reading(lister=""), dict[str, SourcedQuestion]()
     for place, row in read_json_lines(path, reading):
-        before = len(reading.problems)
+        n_problems = len(reading.problems)
         if unknown := [key for key in row if key not in MEMBERS]:
             problem = f"found the name {quoted(unknown[0])}, expected {', '.join(MEMBERS)}"
             reading.problem(place, problem)
         id = check_member(row, "question", str, place, reading)
         documents = check_member(row, "documents", list, place, reading)
         text = check_member({"text": "", **row}, "text", str, place, reading)
-        if len(reading.problems) > before or id is None or documents is None:
+        if len(reading.problems) > n_problems or id is None or documents is None:
             continue
         reading.check_name("question", id, place, blank=False)
         if not documents or not all(isinstance(item, str) and item.strip() for item in documents):
@@ -144,30 +144,30 @@ class Facts(NamedTuple):
     refused: tuple[DraftRejection, ...]
 
 
-def read_facts(documents: Sequence[str], most: int, answer: str) -> Facts:
-    """Return at most `most` facts of an answer; raise InvalidAnswer if none is valid."""
-    listed = json_object(answer).get("facts")
-    if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
+def read_facts(documents: Sequence[str], max_facts: int, answer: str) -> Facts:
+    """Return at most `max_facts` facts of an answer; raise InvalidAnswer if none is valid."""
+    entries = json_object(answer).get("facts")
+    if not isinstance(entries, list) or not all(isinstance(item, dict) for item in entries):
         raise InvalidAnswer("no list of facts")
     facts: dict[str, Fact] = {}
-    refused = []
-    for entry in listed:
+    rejections = []
+    for entry in entries:
         text = " ".join(str(entry.get("fact") or "").split())
         reason = _rejection_reason(entry, text, documents)
         normalized = _MARKS.sub(" ", normal(text)).strip()
         if not reason and normalized in facts:
             reason = "a duplicate"
-        if not reason and len(facts) == most:
-            reason = f"more than {most} facts"
+        if not reason and len(facts) == max_facts:
+            reason = f"more than {max_facts} facts"
         if reason:
-            refused.append(DraftRejection(text, reason))
+            rejections.append(DraftRejection(text, reason))
         else:
             document = int(entry["document"]) - 1
             quote = " ".join(entry["quote"].split())
             facts[normalized] = Fact(text, entry["importance"] == "vital", document, quote)
     if not facts:
-        raise InvalidAnswer(f"no valid fact ({refused[0].reason})" if refused else "no facts")
-    return Facts(tuple(facts.values()), tuple(refused))
+        raise InvalidAnswer(f"no valid fact ({rejections[0].reason})" if rejections else "no facts")
+    return Facts(tuple(facts.values()), tuple(rejections))
 
 
 def _rejection_reason(entry: Mapping[str, Any], text: str, documents: Sequence[str]) -> str:

@@ -49,7 +49,7 @@ from karat.nuggets.results.item_scores import MEASURES
 from karat.nuggets.results.scoring import score_nuggets
 from karat.nuggets.scores.official import (
     OKAY_WEIGHTS,
-    Official,
+    OfficialSettings,
     nugget_weights,
     pool_stats,
     sum_groups,
@@ -74,7 +74,7 @@ class QuestionScores:
 
     nuggets: NuggetSet  # the set with these questions only
     dimension: str
-    official: Official
+    official_settings: OfficialSettings
     values: Floats  # the official score; NaN if it was not judged
     answered: Flags
 
@@ -85,45 +85,50 @@ class QuestionScores:
 
 
 def question_scores(
-    nuggets: NuggetSet, dimension: str, official: Official, progress: Progress = silent
+    nuggets: NuggetSet,
+    dimension: str,
+    official_settings: OfficialSettings,
+    progress: Progress = silent,
 ) -> QuestionScores:
     """Return the scores of all runs on the questions that have one."""
-    scores, is_judged = judged_scores(nuggets, nuggets.judgements, dimension, official, progress)
+    scores, is_complete = judged_scores(
+        nuggets, nuggets.judgements, dimension, official_settings, progress
+    )
     has_score = np.asarray(~np.isnan(scores).all(axis=0))
     if not has_score.any():
         raise InputError(f"{nuggets.name}: no question has a score {quoted(dimension)}")
     questions = zip(nuggets.key.questions.values(), has_score, strict=True)
-    key = make_key(question for question, yes in questions if yes)
-    runs, is_judged = nuggets.runs.values(), is_judged[:, has_score]
+    key = make_key(question for question, is_scored in questions if is_scored)
+    runs, is_complete = nuggets.runs.values(), is_complete[:, has_score]
     answered = np.array([[bool(run.responses(id)) for id in key.questions] for run in runs])
-    judged_questions = (is_judged & answered).any(axis=0)
-    is_known = is_judged & (answered | judged_questions)
+    is_judged_question = (is_complete & answered).any(axis=0)
+    is_known = is_complete & (answered | is_judged_question)
     values = np.where(is_known, scores[:, has_score], np.nan)
-    return QuestionScores(replace(nuggets, key=key), dimension, official, values, answered)
+    return QuestionScores(replace(nuggets, key=key), dimension, official_settings, values, answered)
 
 
 def judged_scores(
     nuggets: NuggetSet,
     judgements: Judgements,
     dimension: str,
-    official: Official,
+    official_settings: OfficialSettings,
     progress: Progress = silent,
 ) -> tuple[Floats, Flags]:
-    """Return runs x questions: scores by some judgements alone, and whether these are complete.
+    """Return scores by `judgements` alone, and whether these decide all pairs: runs x questions.
 
-    A score is NaN if the question has none.
+    `dimension` is f, A, V or W. Questions without the score are NaN.
     """
     judged_set = replace(nuggets, judgements=judgements)
-    done = score_nuggets(judged_set, official, guess=False, progress=progress)
-    score = "F" if dimension == "f" else dimension
+    scoring = score_nuggets(judged_set, official_settings, guess=False, progress=progress)
+    score_name = "F" if dimension == "f" else dimension
     ids = [*nuggets.key.questions]
-    shape = len(done.scored), len(ids)
-    scores, is_judged = np.full(shape, np.nan), np.zeros(shape, np.bool_)
-    for k, scored_run in enumerate(done.scored):
-        by_question = scored_run.by_question(score)
+    shape = len(scoring.scored), len(ids)
+    scores, is_complete = np.full(shape, np.nan), np.zeros(shape, np.bool_)
+    for k, scored_run in enumerate(scoring.scored):
+        by_question = scored_run.by_question(score_name)
         scores[k] = [by_question.get(id, np.nan) for id in ids]
-        is_judged[k] = [scored_run.decisions[id].all_settled for id in ids]
-    return scores, is_judged
+        is_complete[k] = [scored_run.decisions[id].all_settled for id in ids]
+    return scores, is_complete
 
 
 def sample_of_questions(
@@ -160,13 +165,16 @@ def sample_of_questions(
 def draws_of_questions(
     nuggets: NuggetSet, scores: QuestionScores, draws: Sequence[Draw] | None
 ) -> Sequence[Draw] | None:
-    """Return the draws of scored questions; raise InputError if a draw names no question."""
+    """Return the draws of the scored questions; None for no draws.
+
+    Raise InputError if a draw is invalid or its unit is not a question of the set.
+    """
     for draw in draws or ():
         if draw.unit not in nuggets.key.questions:
             reason = f"{nuggets.name} has no such question"
             raise InputError(f"a draw of {quoted(draw.unit)}: {reason}")
-        if wrong := draw_problem(draw):
-            raise InputError(f"{nuggets.name}: a draw of {quoted(draw.unit)}: {wrong}")
+        if problem := draw_problem(draw):
+            raise InputError(f"{nuggets.name}: a draw of {quoted(draw.unit)}: {problem}")
     return draws and [draw for draw in draws if draw.unit in scores.nuggets.key.questions]
 
 
@@ -208,33 +216,35 @@ def _model_values(scores: QuestionScores, label: str, name: str, progress: Progr
     judgements = scores.nuggets.judgements
     rows = (row for row in judgements.rows if row.kind == MODEL and row.judge == name)
     labels = judgements.with_rows(row._replace(kind=PERSON) for row in rows)
-    settings = scores.dimension, scores.official, progress
-    values, is_judged = judged_scores(scores.nuggets, labels, *settings)
-    return JudgeValues(label, np.where(is_judged, values, np.nan), 0, f"judge:{label}")
+    settings = scores.dimension, scores.official_settings, progress
+    values, is_complete = judged_scores(scores.nuggets, labels, *settings)
+    return JudgeValues(label, np.where(is_complete, values, np.nan), 0, f"judge:{label}")
 
 
 def _word_values(scores: QuestionScores) -> JudgeValues:
     runs = scores.nuggets.runs.values()
-    plain = Pourpre(beta=scores.official.beta, weights=scores.official.weights)
+    plain = Pourpre(beta=scores.official_settings.beta, weights=scores.official_settings.weights)
     pourpre = replace(plain, weigh=IdfSource().of_words(runs, plain.stem))
     pool = make_pool(scores.nuggets.key, runs)
-    tables = []
-    for at, question in enumerate(pool.questions):  # all runs at once, to cut words only once
-        texts = pool.texts[pool.starts[at] : pool.starts[at + 1]]
-        tables.append(pourpre.matches(question, [Response(text) for text in texts]).ravel())
-    values = _weighted_mean(pool, np.concatenate(tables), _nugget_weights(pool, scores))
+    matches = []
+    for k, question in enumerate(pool.questions):  # all runs at once, to cut words only once
+        texts = pool.texts[pool.starts[k] : pool.starts[k + 1]]
+        matches.append(pourpre.matches(question, [Response(text) for text in texts]).ravel())
+    values = _weighted_mean(pool, np.concatenate(matches), _nugget_weights(pool, scores))
     signature = f"{WORDS}:{pourpre.signature}|key={scores.nuggets.key.digest}"
     return JudgeValues(WORDS, values, 0, signature)
 
 
 def _classifier_values(scores: QuestionScores, name: str, progress: Progress) -> JudgeValues:
     """Return the expected scores of guesses made without the judgements of the set."""
-    classifier, strict = parse_classifier(name), scores.official.strict
+    classifier, strict = parse_classifier(name), scores.official_settings.strict
     unjudged = replace(scores.nuggets, judgements=Judgements(()))
     predictions = predict_support(unjudged, progress, classifier=classifier, strict=strict)
     cells = np.asarray(predictions.probabilities, np.float64)
     if scores.dimension == "f":
-        values = pool_stats(predictions.pool, cells, scores.official).f(scores.official.beta)
+        values = pool_stats(predictions.pool, cells, scores.official_settings).f(
+            scores.official_settings.beta
+        )
     else:
         values = _weighted_mean(predictions.pool, cells, _nugget_weights(predictions.pool, scores))
     order = [predictions.pool.runs.index(tag) for tag in scores.nuggets.runs]
@@ -245,7 +255,9 @@ def _classifier_values(scores: QuestionScores, name: str, progress: Progress) ->
 def _nugget_weights(pool: Pool, scores: QuestionScores) -> Floats:
     """Return the weight of each nugget in the score, one question after the other."""
     if scores.dimension == "f":
-        return np.concatenate([nugget_weights(q, scores.official.weights) for q in pool.questions])
+        return np.concatenate(
+            [nugget_weights(q, scores.official_settings.weights) for q in pool.questions]
+        )
     vital = np.concatenate([question.is_vital for question in pool.questions])
     return np.where(vital, 1.0, OKAY_WEIGHTS[scores.dimension])
 
@@ -285,7 +297,9 @@ def nuggeteer_intervals(
     is_better = has_enough_judged_peers(scores.answered, scores.judged, elsewhere)
     if not is_better.any():
         return None
-    scoring = score_nuggets(scores.nuggets, scores.official, general=general, progress=progress)
+    scoring = score_nuggets(
+        scores.nuggets, scores.official_settings, general=general, progress=progress
+    )
     ends = {}
     for scored, better in zip(scoring.scored, is_better.tolist(), strict=True):
         interval = getattr(scored.intervals, _INTERVALS[scores.dimension], None)
@@ -346,7 +360,7 @@ def estimate_nuggets(
     baseline: str | None = None,
     next: int = 0,
     seed: int = SEED,
-    official: Official | None = None,
+    official_settings: OfficialSettings | None = None,
     progress: Progress = silent,
 ) -> Estimate:
     """Estimate the scores that runs would have if people judged them on all questions.
@@ -364,10 +378,10 @@ def estimate_nuggets(
         baseline: run to compare the others with; by default the one with the best estimate.
         next: number of questions to draw for judging next.
         seed: seed of the random numbers of that draw.
-        official: settings of the official score.
+        official_settings: settings of the official score.
         progress: function that is called with the progress.
     """
-    official = official or Official()
+    official_settings = official_settings or OfficialSettings()
     if unit != "auto":
         raise InputError(f"unit {quoted(unit)}: that of a nugget set is the question: leave it out")
     if not nuggets.runs:
@@ -385,7 +399,7 @@ def estimate_nuggets(
     elif dimension not in MEASURES:
         expected = ", ".join(MEASURES)
         raise InputError(f"dimension {quoted(dimension)} of nuggets: expected one of {expected}")
-    scores = question_scores(selected, dimension, official, progress)
+    scores = question_scores(selected, dimension, official_settings, progress)
     values = question_judges(scores, judges, progress)
     sample = sample_of_questions(scores, values, draws_of_questions(nuggets, scores, draws))
     settings: dict[str, Any] = {
@@ -396,7 +410,7 @@ def estimate_nuggets(
         "seed": seed,
     }
     if dimension == "f":
-        settings["score"] = str(official)
+        settings["score"] = str(official_settings)
     if nuggets.judgements.ties != HALF:
         settings["ties"] = nuggets.judgements.ties
     worths = [(judge.missing, judge.signature) for judge in values]
@@ -412,14 +426,14 @@ def estimate_nuggets(
         return replace(estimate, notes=(*estimate.notes, reason))
     is_estimated = np.array([tag not in predicted.ends for tag in sample.systems])
     has_labels = (sample.is_labelled.sum(axis=1) >= MIN_LABELS) & is_estimated
-    left = sample.select(np.flatnonzero(is_estimated)) if has_labels.any() else None
-    by_sample = estimate_sample(left, worths, None, next, settings) if left else None
-    return _combine_methods(sample, left, by_sample, predicted, baseline, next, settings)
+    other_runs = sample.select(np.flatnonzero(is_estimated)) if has_labels.any() else None
+    by_sample = estimate_sample(other_runs, worths, None, next, settings) if other_runs else None
+    return _combine_methods(sample, other_runs, by_sample, predicted, baseline, next, settings)
 
 
 def _combine_methods(
     sample: Sample,
-    left: Sample | None,
+    other_runs: Sample | None,
     by_sample: Estimate | None,
     predicted: NuggeteerIntervals,
     baseline: str | None,
@@ -437,7 +451,7 @@ def _combine_methods(
         reason = f"baseline {quoted(baseline)} has fewer than {MIN_LABELS} judged questions"
         raise InputError(f"{reason}: name another")
     ordered = tuple(rows[tag] for tag in sample.systems if tag in rows)
-    by_labels = sample_differences(left, predict(left), finite) if left else None
+    by_labels = sample_differences(other_runs, predict(other_runs), finite) if other_runs else None
 
     def find(system: str, other: str) -> EstimatedDifference | None:
         """Compare two runs, by common labels where both have estimates from them."""

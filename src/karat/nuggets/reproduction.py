@@ -23,7 +23,7 @@ from karat.nuggets.results.evaluation import (
     paper_runs,
     runs_outside,
 )
-from karat.nuggets.scores.official import Official
+from karat.nuggets.scores.official import OfficialSettings
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.reproduction.papers import ReproductionRequest
 from karat.reproduction.results import (
@@ -38,7 +38,7 @@ from karat.reproduction.results import (
 from karat.stats.correlation import rmse, tau_b
 
 CITATION = "Marton and Radul 2006, Nuggeteer: Automatic Nugget-Based Evaluation"
-OFFICIAL = Official(beta=3.0)
+OFFICIAL = OfficialSettings(beta=3.0)
 TAU = "Kendall's tau"
 SETS = ("rag24", "realsumm")
 CLASSIFIER = "paper:preset=paper"

@@ -25,7 +25,7 @@ from karat.realize.content import (
     SlotWord,
     content_trees,
     filling_text,
-    final_marks,
+    learn_final_marks,
 )
 from karat.realize.input_trees import SPACE, SPACES, check_inputs
 from karat.realize.slot_features import (
@@ -70,7 +70,9 @@ class ClassModel:
         return about, with_prefix("classes_", self.model.arrays)
 
     @classmethod
-    def stored(cls, about: Mapping[str, Any], arrays: Mapping[str, Any], name: str) -> ClassModel:
+    def from_arrays(
+        cls, about: Mapping[str, Any], arrays: Mapping[str, Any], name: str
+    ) -> ClassModel:
         """Return a stored model; `arrays` may include those of other parts."""
         model = LanguageModel(about["model"], without_prefix("classes_", arrays), name)
         return cls(frozenset(map(str, about["frequent"])), model.check_finite(name))
@@ -135,7 +137,7 @@ class SlotClassifier(Generic[T]):
         return about, {"known": bits, "levels": levels, "exponents": exponents}
 
     @classmethod
-    def stored(
+    def from_arrays(
         cls, fillings: Sequence[T], kinds: Sequence[Sequence[str]], arrays: Mapping[str, Any]
     ) -> SlotClassifier[T]:
         """Return a stored classifier; raise ValueError or KeyError if its arrays do not fit."""
@@ -156,7 +158,7 @@ class SlotClassifier(Generic[T]):
 
     def rounded(self) -> SlotClassifier[T]:
         """Return the classifier with its weights rounded as in storage."""
-        return self.stored(self.fillings, [*self.kinds], self.parts()[1])
+        return self.from_arrays(self.fillings, [*self.kinds], self.parts()[1])
 
 
 def train_classifier(
@@ -253,7 +255,7 @@ class Completer:
     """Classifiers of slots for one kind of input: `all` or `relations`."""
 
     inputs: str
-    final: frozenset[str]
+    final_marks: frozenset[str]
     """Marks that end sentences."""
     lemmas: Mapping[str, str]
     """Form -> its lemma, where they differ."""
@@ -313,7 +315,7 @@ class Completer:
         about: dict[str, Any] = {
             "version": VERSION,
             "inputs": self.inputs,
-            "final": sorted(self.final),
+            "final": sorted(self.final_marks),
             "lemmas": dict(self.lemmas),
             "slots": {},
         }
@@ -327,7 +329,7 @@ class Completer:
         return about, arrays
 
     @classmethod
-    def stored(cls, store: ModelStore) -> Completer:
+    def from_store(cls, store: ModelStore) -> Completer:
         """Return the completer of a store."""
         about, arrays = store.about, store.arrays
         if (version := about.get("version", 1)) != VERSION:
@@ -343,13 +345,13 @@ class Completer:
                 fillings, kinds = about["slots"][slot]["fillings"], about["slots"][slot]["kinds"]
                 listed = [tuple(tuple(SlotWord(*w) for w in item) for item in f) for f in fillings]
                 part = without_prefix(f"{slot}_", arrays)
-                slots[slot] = SlotClassifier.stored(listed, kinds, part)
-            classes = ClassModel.stored(about["classes"], arrays, store.name)
+                slots[slot] = SlotClassifier.from_arrays(listed, kinds, part)
+            classes = ClassModel.from_arrays(about["classes"], arrays, store.name)
             tagger = None
             if about["inputs"] == "relations":  # otherwise tags are given
                 fillings, kinds = about["tagger"]["fillings"], about["tagger"]["kinds"]
                 part = without_prefix("tagger_", arrays)
-                tagger = SlotClassifier[str].stored(fillings, kinds, part)
+                tagger = SlotClassifier[str].from_arrays(fillings, kinds, part)
         except (KeyError, TypeError, ValueError) as error:
             raise damaged(store.name, str(error)) from error
         settings = about["inputs"], frozenset(about["final"]), about["lemmas"]
@@ -375,8 +377,8 @@ SLOT_LEARNING = {"comma": {"rate": 0.05, "dropout": 0.6}}
 def train_completer(treebank: Treebank, inputs: str, *, progress: Progress = silent) -> Completer:
     """Train a completer; the same treebank gives the same completer."""
     check_features(treebank, inputs)
-    final = final_marks(treebank)
-    trees, lemmas = content_trees(treebank, final), learn_lemmas(treebank)
+    final_marks = learn_final_marks(treebank)
+    trees, lemmas = content_trees(treebank, final_marks), learn_lemmas(treebank)
     views = NodeFeatures(trees, inputs, lemmas)
     filled: list[Hashes] = []
     slots: dict[str, SlotClassifier[Filling]] = {}
@@ -391,4 +393,4 @@ def train_completer(treebank: Treebank, inputs: str, *, progress: Progress = sil
     tagger = None
     if inputs == "relations":
         tagger = train_classifier(views, trees.tags, [], "", SEED + 99).rounded()
-    return Completer(inputs, final, lemmas, train_class_model(treebank), slots, tagger)
+    return Completer(inputs, final_marks, lemmas, train_class_model(treebank), slots, tagger)

@@ -279,22 +279,22 @@ def rescore(
                     doubtful[slot] = candidates
         if doubtful:
             sentences.append((sentence, doubtful))
-    listed = [pair for _, slots in sentences for pair in slots.items()]
+    all_slots = [pair for _, slots in sentences for pair in slots.items()]
     scores: dict[Slot, list[FillingScore]] = {}
-    for _ in range(ROUNDS if listed else 0):
+    for _ in range(ROUNDS if all_slots else 0):
         texts, class_texts = _texts_of_candidates(sentences, best, classes)
-        rows = _score_candidates(listed, texts, class_texts, model, classes, weights)
-        for slot, candidates in listed:
+        rows = _score_candidates(all_slots, texts, class_texts, model, classes, weights)
+        for slot, candidates in all_slots:
             scores[slot] = list(islice(rows, len(candidates)))
             totals = [score.total for score in scores[slot]]
             best[slot] = totals.index(max(totals))
     best_scores: dict[Slot, dict[Filling, FillingScore]] = {}
-    for slot, candidates in listed:  # a filling has the score of its best placement
+    for slot, candidates in all_slots:  # a filling has the score of its best placement
         by_filling = best_scores[slot] = {}
         for candidate, score in zip(candidates, scores[slot], strict=True):
             if score.total > by_filling.setdefault(candidate.filling, score).total:
                 by_filling[candidate.filling] = score
-    return {slot: candidates[best[slot]].filling for slot, candidates in listed}, best_scores
+    return {slot: candidates[best[slot]].filling for slot, candidates in all_slots}, best_scores
 
 
 def _texts_of_candidates(

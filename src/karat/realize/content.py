@@ -51,10 +51,10 @@ def base_relation(relation: str) -> str:
     return relation.partition(":")[0]
 
 
-def slot_of(word: str, relation: str, features: str, final: frozenset[str]) -> str:
+def slot_of(word: str, relation: str, features: str, final_marks: frozenset[str]) -> str:
     """Return the slot of a daughter; empty for content words.
 
-    `final` has the marks that end sentences (see `final_marks`).
+    `final_marks` are the marks that end sentences (see `learn_final_marks`).
     """
     kind = base_relation(relation)
     if kind == "det":
@@ -63,7 +63,7 @@ def slot_of(word: str, relation: str, features: str, final: frozenset[str]) -> s
         return _BY_RELATION.get(kind, "")
     if is_comma(word):
         return "comma"
-    return "final" if word in final else "other"
+    return "final" if word in final_marks else "other"
 
 
 def is_comma(word: str) -> bool:
@@ -156,7 +156,7 @@ class ContentTrees(FlatTrees):
         return replace(self, fillings=fillings, sources=sources)
 
 
-def final_marks(treebank: Treebank) -> frozenset[str]:
+def learn_final_marks(treebank: Treebank) -> frozenset[str]:
     """Return the marks at roots that mostly end the sentence, and did at least three times."""
     last = set((treebank.offsets[1:] - 1).tolist())
     mothers = treebank.mothers
@@ -178,38 +178,40 @@ def final_marks(treebank: Treebank) -> frozenset[str]:
 
 
 def content_trees(
-    treebank: Treebank, final: frozenset[str], *, lemmas: bool = False
+    treebank: Treebank, final_marks: frozenset[str], *, sort_by_lemmas: bool = False
 ) -> ContentTrees:
-    """Move the function words and marks of a treebank's trees into slots.
+    """Return the content words of a treebank, with function words and marks in their slots.
 
     Articles leave the feature `Definite` at their content word, and finite auxiliaries their tense
     or mood as `Tense[aux]`: Past, Pres, Fut, Cnd, Pot, Nec and so on, from FEATS. Where FEATS have
     neither, as for English modal verbs, `MODALITY` annotates the input. Models never see this
     table: trees that a user writes have the feature themselves.
 
-    `final` are the marks that end sentences. With `lemmas`, nodes are also sorted by lemma, XPOS
-    and features, which a model of lemmas inflects.
+    `final_marks` are the marks that end sentences. With `sort_by_lemmas`, nodes are also sorted by
+    lemma, XPOS and features, from which a model of lemmas inflects words.
     """
     check_lengths(treebank)
-    split = _SplitTreebank(treebank, final, lemmas)
-    content, mothers = split.content, treebank.mothers.tolist()
-    number = {j: i for i, j in enumerate(content)}
-    offsets = np.searchsorted(content, treebank.offsets).astype(np.int64)
+    split = _SplitTreebank(treebank, final_marks, sort_by_lemmas)
+    unsorted, mothers = split.content, treebank.mothers.tolist()
+    unsorted_index = {j: i for i, j in enumerate(unsorted)}
+    offsets = np.searchsorted(unsorted, treebank.offsets).astype(np.int64)
     starts = np.repeat(offsets[:-1], np.diff(offsets))
-    heads = np.array([number.get(mothers[j], -1) for j in content], dtype=np.int64)
-    keys = number_contents([split.node_content(j) for j in content])
+    heads = np.array([unsorted_index.get(mothers[j], -1) for j in unsorted], dtype=np.int64)
+    keys = number_contents([split.node_content(j) for j in unsorted])
     local_heads = np.where(heads < 0, -1, heads - starts).astype(np.int32)
     order = _kernel.canonical_order(keys, local_heads, offsets) + starts
-    content = [content[i] for i in order.tolist()]
-    number = {j: i for i, j in enumerate(content)}
-    sources = {slot: [of.get(j, ()) for j in content] for slot, of in split.sources.items()}
+    content = [unsorted[i] for i in order.tolist()]
+    index = {j: i for i, j in enumerate(content)}
+    sources = {
+        slot: [sources_of.get(j, ()) for j in content] for slot, sources_of in split.sources.items()
+    }
     return ContentTrees(
         name=treebank.name,
         words=[split.words[j] for j in content],
         tags=[treebank.upos[j] for j in content],
         relations=[treebank.relations[j] for j in content],
         features=[split.open_features(j) for j in content],
-        heads=np.array([number.get(mothers[j], -1) for j in content], dtype=np.int64),
+        heads=np.array([index.get(mothers[j], -1) for j in content], dtype=np.int64),
         offsets=offsets,
         ids=treebank.ids,
         fillings={slot: list(map(split.filling, column)) for slot, column in sources.items()},
@@ -226,27 +228,30 @@ class _SplitTreebank:
     `features` include those that function words leave at their content word.
     """
 
-    def __init__(self, treebank: Treebank, final: frozenset[str], lemmas: bool) -> None:
-        self.treebank, self.lemmas = treebank, lemmas
+    def __init__(
+        self, treebank: Treebank, final_marks: frozenset[str], sort_by_lemmas: bool
+    ) -> None:
+        self.treebank, self.sort_by_lemmas = treebank, sort_by_lemmas
         self.words = [word.lower() for word in treebank.words]
         self.features = list(treebank.features)
         mothers = treebank.mothers.tolist()
-        slots, fixed = _words_in_slots(treebank, self.words, final)
+        slots, fixed = _words_in_slots(treebank, self.words, final_marks)
         self.content = [j for j in range(len(mothers)) if j not in slots and j not in fixed]
         self.sources: dict[str, dict[int, Sources]] = {slot: {} for slot in SLOTS}
         for j, (slot, fixed_daughters) in slots.items():
-            at = mothers[j]
-            while at in slots or at in fixed:
-                at = mothers[at]
-            is_inner = slot == "final" and mothers[at] >= 0  # only the root has a final mark
-            of_slot = self.sources["other" if is_inner else slot]
-            of_slot[at] = (*of_slot.get(at, ()), (j, *fixed_daughters))
+            head = mothers[j]
+            while head in slots or head in fixed:
+                head = mothers[head]
+            is_inner = slot == "final" and mothers[head] >= 0  # only the root has a final mark
+            slot_sources = self.sources["other" if is_inner else slot]
+            slot_sources[head] = (*slot_sources.get(head, ()), (j, *fixed_daughters))
             if feature := _feature_of_function_word(treebank, j, slot):
-                features = {*filter(None, self.features[at].split("|")), feature}
-                self.features[at] = "|".join(sorted(features))
-        for of_slot in self.sources.values():
-            for at, items in of_slot.items():
-                of_slot[at] = tuple(sorted(items, key=lambda p: (self.item(p), self._lemmas(p))))
+                features = {*filter(None, self.features[head].split("|")), feature}
+                self.features[head] = "|".join(sorted(features))
+        for slot_sources in self.sources.values():
+            for head, items in slot_sources.items():
+                ordered = sorted(items, key=lambda item: (self.item(item), self._lemmas(item)))
+                slot_sources[head] = tuple(ordered)
 
     def _lemmas(self, places: Iterable[int]) -> tuple[tuple[str, str, str], ...]:
         bank = self.treebank
@@ -274,13 +279,13 @@ class _SplitTreebank:
         labels = self.words[j], self.treebank.upos[j], self.treebank.relations[j]
         sources = [self.sources[slot].get(j, ()) for slot in SLOTS]
         content = *labels, self.open_features(j), self.is_closed(j), *map(self.filling, sources)
-        if not self.lemmas:
+        if not self.sort_by_lemmas:
             return content
         return *content, self._lemmas([j, *chain.from_iterable(chain.from_iterable(sources))])
 
 
 def _words_in_slots(
-    treebank: Treebank, words: list[str], final: frozenset[str]
+    treebank: Treebank, words: list[str], final_marks: frozenset[str]
 ) -> tuple[dict[int, tuple[str, list[int]]], set[int]]:
     """Return the words in slots, each with its slot and `fixed` daughters, and all `fixed` words.
 
@@ -294,7 +299,8 @@ def _words_in_slots(
     fixed: set[int] = set()
     roots = set(daughters.get(-1, ()))
     for j, word in enumerate(words):
-        slot, below = slot_of(word, kinds[j], treebank.features[j], final), daughters.get(j, ())
+        slot = slot_of(word, kinds[j], treebank.features[j], final_marks)
+        below = daughters.get(j, ())
         is_leaf = all(kinds[d] in ("punct", FIXED) and d not in daughters for d in below)
         if slot and j not in roots and is_leaf:
             slots[j] = slot, [d for d in below if kinds[d] == FIXED]

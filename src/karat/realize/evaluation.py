@@ -38,7 +38,7 @@ from karat.realize.input_trees import (
     parse_input_kinds,
     with_lemmas,
 )
-from karat.realize.model import BOTH, INPUT_PHRASES, RealizerModel, RealizerResult
+from karat.realize.model import INPUT_PHRASES, ORDERED_INPUTS, RealizerModel, RealizerResult
 from karat.realize.orthography import plain
 from karat.realize.treebank import Treebank, split_into_blocks
 from karat.stats.significance import UNDECIDED
@@ -251,7 +251,7 @@ def evaluate_realizer(
         needed = next((kind for kind in ("all", "lemmas") if kind in kinds), "relations")
         check_labels(treebank, needed)
     outputs: list[RealizerOutput] = []
-    for kind in (kind for kind in kinds if kind in BOTH):
+    for kind in (kind for kind in kinds if kind in ORDERED_INPUTS):
         baselines = {output.model for output in outputs if output.model.startswith("LR")}
         realizers = [r for r in model.realizers(kind, realizer) if r.name not in baselines]
         outputs += realize_each(realizers, input_trees(treebank, kind), progress=progress)
@@ -292,7 +292,7 @@ def _notes(
     candidates = KINDS if inputs == EVERY else kinds
     if any(map(model.completes, candidates)) and not model.realizers("all", realizer):
         yield NOT_COMPLETED
-    lacking = [kind for kind in kinds if kind in BOTH and kind not in model.ordering]
+    lacking = [kind for kind in kinds if kind in ORDERED_INPUTS and kind not in model.ordering]
     if realizer is None and len(lacking) == 1:  # with two, the user chose so
         advice = f"karat realize train --inputs {model.training_inputs(lacking[0])}"
         yield f"The model has no ordering model for {INPUT_PHRASES[lacking[0]]}: {advice}."
@@ -324,13 +324,13 @@ def _kinds(model: RealizerModel, inputs: str, realizer: str | None) -> tuple[str
     """Return the kinds of input to evaluate; raise if the model was not trained for them."""
     names = parse_input_kinds(inputs, (*KINDS, EVERY))
     if EVERY in names:
-        kinds = [kind for kind in BOTH if model.realizers(kind, realizer)]
+        kinds = [kind for kind in ORDERED_INPUTS if model.realizers(kind, realizer)]
         if model.completes("relations") and model.realizers("all", realizer):
             kinds.append("relations")
         if model.inflection is not None and realizer != "fergus":
             kinds.append("lemmas")
         if not {*kinds} - {"relations"}:
-            model.best(BOTH[0], realizer)  # raises: the model lacks the realizer
+            model.best(ORDERED_INPUTS[0], realizer)  # raises: the model lacks the realizer
         return tuple(kinds)
     for name in names:
         if name == "relations":
@@ -387,7 +387,7 @@ class RestoredWords(NamedTuple):
 
 def _restore_words(realizer: ContentRealizer, treebank: Treebank) -> RestoredWords:
     """Empty the slots of some trees, and let a realizer fill them."""
-    content = content_trees(treebank, realizer.completer.final)
+    content = content_trees(treebank, realizer.completer.final_marks)
     stripped = content.without(realizer.slots)
     if realizer.inputs != "lemmas":
         begin = time.process_time()

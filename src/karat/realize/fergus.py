@@ -307,7 +307,7 @@ class Fergus:
         return about, arrays | with_prefix("lm_", self.lm.arrays)
 
     @classmethod
-    def stored(cls, store: ModelStore) -> Fergus:
+    def from_store(cls, store: ModelStore) -> Fergus:
         """Return the model of a store."""
         grammar = stored_grammar(store)
         try:

@@ -125,10 +125,12 @@ class ContentRealizer:
         """Return the k best sentences of trees; the features of all trees are in memory."""
         check_lengths(treebank)
         if self.inputs != "lemmas":
-            return self.complete(content_trees(treebank, self.completer.final), k)
+            return self.complete(content_trees(treebank, self.completer.final_marks), k)
         inflection = self.model.lemma_realizer().inflection
         bank = inflection.with_forms(treebank)
-        realized = self.complete(content_trees(bank, self.completer.final, lemmas=True), k)
+        realized = self.complete(
+            content_trees(bank, self.completer.final_marks, sort_by_lemmas=True), k
+        )
         table = inflection.inflector.table
         trees, fixed_forms = lemmatize_completed(realized.inserted, bank, table)
         return replace(realized, forms=inflection.forms(trees, realized.orders, fixed_forms))

@@ -239,10 +239,10 @@ def _word_arrays(words: Sequence[str], labels: Int32s) -> dict[str, NDArray[Any]
 
 def _supertag_arrays(trees: InputTrees, labels: Int32s, frames: Int32s) -> dict[str, NDArray[Any]]:
     mothers = trees.mothers()
-    left = (mothers >= 0) & (trees.places < trees.places[np.maximum(mothers, 0)])
+    is_left = (mothers >= 0) & (trees.places < trees.places[np.maximum(mothers, 0)])
     keys = list(zip(labels.tolist(), frames.tolist(), strict=True))
     counts = Counter(keys)
-    lefts = Counter(k for k, is_left in zip(keys, left, strict=True) if is_left)
+    lefts = Counter(k for k, on_left in zip(keys, is_left, strict=True) if on_left)
     ranked = sorted(counts, key=lambda key: (-counts[key], key))
     rows = [(*key, counts[key], lefts[key]) for key in ranked]
     columns = np.array(rows, dtype=np.int32).reshape(-1, 4)

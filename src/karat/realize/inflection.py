@@ -78,11 +78,18 @@ class OrderedForms:
         rows: list[tuple[int, str, str, str]] = []
         starts = [0]
         for first, end in pairwise(self.starts.tolist()):
-            at = first
+            position = first
             for word in punctuate(self.forms[first:end]):
-                if at < end and word == self.forms[at]:
-                    rows.append((int(self.order[at]), word, self.lemmas[at], self.tags[at]))
-                    at += 1
+                if position < end and word == self.forms[position]:
+                    rows.append(
+                        (
+                            int(self.order[position]),
+                            word,
+                            self.lemmas[position],
+                            self.tags[position],
+                        )
+                    )
+                    position += 1
                 else:
                     rows.append((-1, word, word, table.usual_tags(word, "PUNCT")))
             starts.append(len(rows))
@@ -121,7 +128,7 @@ class Inflection:
         progress(1, 2, "inflection")
         # Round as in storage, so that a model does not change when it is saved.
         inflection = cls(train_inflector(bank), capitals, spacing)
-        return cls.stored(ModelStore(bank.name, *inflection.parts()))
+        return cls.from_store(ModelStore(bank.name, *inflection.parts()))
 
     def with_forms(self, bank: Treebank) -> Treebank:
         """Return a treebank whose words are forms predicted from its trees."""
@@ -162,7 +169,7 @@ class Inflection:
         return {"karat": __version__}, arrays
 
     @classmethod
-    def stored(cls, store: ModelStore) -> Inflection:
+    def from_store(cls, store: ModelStore) -> Inflection:
         """Return the model of a store."""
         texts = {name: ModelLayout("uint8", f"bytes of {name}") for name in ("table", "fused")}
         models = ("tree", "neighbours", "capitals", "spaces")
@@ -170,7 +177,7 @@ class Inflection:
             check_arrays(store.arrays, texts)
             table, fused = (bytes(store.arrays[name]).decode("utf-8") for name in texts)
             by_tree, by_neighbours, capitals, spaces = (
-                LogLinear.stored(name, store.arrays) for name in models
+                LogLinear.from_arrays(name, store.arrays) for name in models
             )
             inflector = Inflector(FormTable.of_text(table), by_tree, by_neighbours)
             return cls(inflector, capitals, Spacing(parse_fused_lines(fused), spaces))

@@ -93,35 +93,42 @@ class Classifier:
                 labels["doubtful_relations"] = symbols_of_names[numbers[:, k, 1]]
         return labels
 
-    def arrays(self, n: int) -> dict[str, NDArray[Any]]:
+    def arrays(self, pass_number: int) -> dict[str, NDArray[Any]]:
         """Return the stored arrays: half a byte per weight, and the exponent of each row."""
-        arrays: dict[str, NDArray[Any]] = {f"known_{n}": np.packbits(self.has_weight)}
+        arrays: dict[str, NDArray[Any]] = {f"known_{pass_number}": np.packbits(self.has_weight)}
         for kind, names in self.names.items():
             levels, exponents = to_half_bytes(self.weights[kind], len(names))
-            arrays[f"labels_{n}_{kind}_exponents"] = exponents
-            arrays[f"labels_{n}_{kind}_levels"] = levels
+            arrays[f"labels_{pass_number}_{kind}_exponents"] = exponents
+            arrays[f"labels_{pass_number}_{kind}_levels"] = levels
         return arrays
 
     @classmethod
-    def stored(
-        cls, n: int, names: Mapping[str, tuple[str, ...]], arrays: Mapping[str, NDArray[Any]]
+    def from_arrays(
+        cls,
+        pass_number: int,
+        names: Mapping[str, tuple[str, ...]],
+        arrays: Mapping[str, NDArray[Any]],
     ) -> Classifier:
-        """Return a stored classifier; raise ValueError or KeyError if its arrays do not fit."""
-        columns = {f"known_{n}": ModelLayout("uint8", "bytes of features")}
+        """Return the stored classifier of a pass; raise ValueError or KeyError for bad arrays."""
+        layouts = {f"known_{pass_number}": ModelLayout("uint8", "bytes of features")}
         for kind in names:
-            columns[f"labels_{n}_{kind}_exponents"] = ModelLayout("int8", "rows", -100, 100)
-            columns[f"labels_{n}_{kind}_levels"] = ModelLayout("uint8", f"levels of {kind}")
-        check_arrays(arrays, columns)
-        has_weight = np.unpackbits(arrays[f"known_{n}"]).astype(bool)
+            layouts[f"labels_{pass_number}_{kind}_exponents"] = ModelLayout(
+                "int8", "rows", -100, 100
+            )
+            layouts[f"labels_{pass_number}_{kind}_levels"] = ModelLayout(
+                "uint8", f"levels of {kind}"
+            )
+        check_arrays(arrays, layouts)
+        has_weight = np.unpackbits(arrays[f"known_{pass_number}"]).astype(bool)
         check_power_of_two(len(has_weight), "features")
         weights = {}
         for kind, kind_names in names.items():
-            exponents = arrays[f"labels_{n}_{kind}_exponents"]
+            exponents = arrays[f"labels_{pass_number}_{kind}_exponents"]
             if int(has_weight.sum()) != len(exponents):
                 raise ValueError("the numbers of features and weights differ")
-            levels = arrays[f"labels_{n}_{kind}_levels"]
+            levels = arrays[f"labels_{pass_number}_{kind}_levels"]
             weights[kind] = from_half_bytes(levels, exponents, len(kind_names))
-        return cls(names, n > 0, has_weight, weights)
+        return cls(names, pass_number > 0, has_weight, weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,23 +151,32 @@ class Labeller:
     def about(self) -> list[dict[str, Any]]:
         """Return the stored description: passes, kinds, names."""
         return [
-            {"pass": n, "kind": kind, "names": list(names)}
-            for n, classifier in self.classifiers.items()
+            {"pass": pass_number, "kind": kind, "names": list(names)}
+            for pass_number, classifier in self.classifiers.items()
             for kind, names in classifier.names.items()
         ]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the stored arrays of all classifiers."""
-        stored = [classifier.arrays(n) for n, classifier in self.classifiers.items()]
+        stored = [
+            classifier.arrays(pass_number) for pass_number, classifier in self.classifiers.items()
+        ]
         return {name: array for arrays in stored for name, array in arrays.items()}
 
     @classmethod
-    def stored(cls, about: list[dict[str, Any]], arrays: Mapping[str, NDArray[Any]]) -> Labeller:
+    def from_arrays(
+        cls, about: list[dict[str, Any]], arrays: Mapping[str, NDArray[Any]]
+    ) -> Labeller:
         """Return a stored labeller; raise ValueError or KeyError if its arrays do not fit."""
         names: dict[int, dict[str, tuple[str, ...]]] = {}
         for entry in about:
             names.setdefault(entry["pass"], {})[entry["kind"]] = tuple(entry["names"])
-        return cls({n: Classifier.stored(n, kind_names, arrays) for n, kind_names in names.items()})
+        return cls(
+            {
+                pass_number: Classifier.from_arrays(pass_number, kind_names, arrays)
+                for pass_number, kind_names in names.items()
+            }
+        )
 
 
 def jackknife(

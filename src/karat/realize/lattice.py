@@ -144,9 +144,12 @@ class TreeLattice:
             if node not in treelets:
                 arcs.append((start, end, node))
                 return len(arcs) <= MAX_DRAWN_ARCS
-            at = {0: start, max(arc.end for arc in treelets[node]): end}
+            state_of = {0: start, max(arc.end for arc in treelets[node]): end}
             for arc in treelets[node]:
-                a, b = (at[s] if s in at else at.setdefault(s, next(new)) for s in arc[1:3])
+                a, b = (
+                    state_of[s] if s in state_of else state_of.setdefault(s, next(new))
+                    for s in arc[1:3]
+                )
                 if arc.node == node:
                     arcs.append((a, b, node))
                 elif not put(arc.node, a, b, depth + 1):

@@ -159,7 +159,7 @@ class LogLinear:
         return {f"{name}_keys": self.keys, f"{name}_weights": self.weights.astype(np.float16)}
 
     @classmethod
-    def stored(cls, name: str, arrays: Mapping[str, NDArray[Any]]) -> LogLinear:
+    def from_arrays(cls, name: str, arrays: Mapping[str, NDArray[Any]]) -> LogLinear:
         """Return a stored model; raise ValueError if its arrays do not fit."""
         columns = {
             f"{name}_keys": ModelLayout("uint64", f"features of {name}"),

@@ -58,7 +58,7 @@ from karat.storage.store import (
 KIND, VERSION = "realiser", 4
 MODELS = ("fergus", "ordering", "all")
 """Models that can be trained."""
-BOTH = ("words", "all")
+ORDERED_INPUTS = ("words", "all")
 """The kinds of input `both`."""
 INPUT_NAMES = {
     "words": "words",
@@ -229,7 +229,7 @@ class RealizerModel:
     def training_inputs(self, more: str) -> str:
         """Return the value of `--inputs` that trains these ordering models and one more."""
         kinds = tuple(kind for kind in INPUTS if kind in {*self.ordering, more})
-        return "both" if kinds == BOTH else ",".join(kinds)
+        return "both" if kinds == ORDERED_INPUTS else ",".join(kinds)
 
     def language_model(self, inputs: str, realizer: str | None = None) -> LanguageModel:
         """Return the language model that goes with the realizer for these inputs."""
@@ -334,7 +334,7 @@ def train_realizer(
 def input_kinds(inputs: str) -> tuple[str, ...]:
     """Return the kinds of input in a comma-separated list; `both` is two."""
     names = parse_input_kinds(inputs, (*INPUTS, "both"))
-    expanded = {kind for name in names for kind in (BOTH if name == "both" else (name,))}
+    expanded = {kind for name in names for kind in (ORDERED_INPUTS if name == "both" else (name,))}
     return tuple(kind for kind in INPUTS if kind in expanded)
 
 
@@ -437,15 +437,15 @@ def open_realizer(path: FilePath) -> RealizerModel:
         for name, about in store.about["parts"].items()
     }
 
-    def stored(prefix: str, kinds: Sequence[str], load: Callable[[ModelStore], Any]) -> Any:
+    def load_kinds(prefix: str, kinds: Sequence[str], load: Callable[[ModelStore], Any]) -> Any:
         return {kind: load(parts[prefix + kind]) for kind in kinds if prefix + kind in parts}
 
-    ordering = stored("ordering-", INPUTS, OrderingModel.stored)
-    completion = stored("completion-", COMPLETED, Completer.stored)
-    fergus = Fergus.stored(parts["fergus"]) if "fergus" in parts else None
+    ordering = load_kinds("ordering-", INPUTS, OrderingModel.from_store)
+    completion = load_kinds("completion-", COMPLETED, Completer.from_store)
+    fergus = Fergus.from_store(parts["fergus"]) if "fergus" in parts else None
     if fergus is None and not ordering:
         raise damaged(store.name, "it has no part that this Karat knows")
-    inflection = Inflection.stored(parts["inflection"]) if "inflection" in parts else None
+    inflection = Inflection.from_store(parts["inflection"]) if "inflection" in parts else None
     return RealizerModel(
         fergus,
         ordering,

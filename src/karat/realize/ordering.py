@@ -106,7 +106,7 @@ class OrderingModel:
         return about, arrays | with_prefix("lm_", self.language_model.arrays)
 
     @classmethod
-    def stored(cls, store: ModelStore) -> OrderingModel:
+    def from_store(cls, store: ModelStore) -> OrderingModel:
         """Return the model of a store."""
         description, arrays = store.about, store.arrays
         try:
@@ -115,7 +115,7 @@ class OrderingModel:
             levels = store.array("weights", "int8")
             check_power_of_two(len(levels), "weights")
             weights = from_bytes(levels, store.array("exponents", "int8"), BLOCK)
-            labeller = Labeller.stored(description["labels"], arrays)
+            labeller = Labeller.from_arrays(description["labels"], arrays)
             model = LanguageModel(
                 description["language_model"], without_prefix("lm_", arrays), store.name
             )
@@ -273,7 +273,7 @@ def train_ordering(
     trained = {"treebank": name, "sentences": len(treebank), "seed": seed}
     # Round as in storage, so that a model does not change when it is saved.
     weights = from_bytes(*to_bytes(weights, BLOCK), BLOCK)
-    labeller = Labeller.stored(labeller.about(), labeller.arrays())
+    labeller = Labeller.from_arrays(labeller.about(), labeller.arrays())
     return OrderingModel(inputs, weights, labeller, model, LM_WEIGHT * lm_scale, trained)
 
 
@@ -282,10 +282,10 @@ def _label_treebank(
 ) -> tuple[Labeller, NodeColumns]:
     """Return a labeller of missing labels, and the trees with predicted labels."""
     columns = to_columns(trees)
-    listed = (trees.starts + trees.places).tolist()
-    fine = [treebank.xpos[j] for j in listed]
+    positions = (trees.starts + trees.places).tolist()
+    fine = [treebank.xpos[j] for j in positions]
     if inputs == "lemmas":  # all labels are given
-        fine_column = fine_symbols(fine, [treebank.features[j] for j in listed])
+        fine_column = fine_symbols(fine, [treebank.features[j] for j in positions])
         return Labeller({}), replace(columns, fine=fine_column)
     gold = {"fine": Gold.of(fine)}
     if inputs == "all":

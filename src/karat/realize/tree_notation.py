@@ -189,8 +189,8 @@ def _number(digits: str) -> int | float:
     return int(digits) if len(digits) < 20 else float(digits)
 
 
-def _format_json(value: Any) -> str:
-    """Return a value as JSON, for a message."""
+def _describe_value(value: Any) -> str:
+    """Return a value as JSON, shortened for a message."""
     if value is None or isinstance(value, bool | list | dict):
         try:
             return short(json.dumps(value, ensure_ascii=False))
@@ -202,14 +202,16 @@ def _format_json(value: Any) -> str:
 def _node(node: Any, line: int, location: str) -> TreeNode:
     """Return a node of JSON with its descendants."""
     if not isinstance(node, dict):
-        raise InputError(f"{location}: found {_format_json(node)}, expected an object with a lemma")
+        raise InputError(
+            f"{location}: found {_describe_value(node)}, expected an object with a lemma"
+        )
     if unknown := sorted(node.keys() - {*FIELDS, "daughters"}):
         expected = ", ".join((*FIELDS, "daughters"))
         raise InputError(f"{location}: found the member {quoted(unknown[0])}, expected {expected}")
     features = node.get("features", "")
     if isinstance(features, dict):
         for key, value in features.items():
-            finding = f"{location}: the feature {quoted(key)} is {_format_json(value)}, expected"
+            finding = f"{location}: the feature {quoted(key)} is {_describe_value(value)}, expected"
             if not isinstance(value, str):
                 raise InputError(f"{finding} a string")
             if any(mark in part for part in (key, value) for mark in "=|"):
@@ -218,14 +220,14 @@ def _node(node: Any, line: int, location: str) -> TreeNode:
     fields = [*(node.get(key, "" if key == "lemma" else MISSING) for key in FIELDS[:-1]), features]
     for key, value in zip(FIELDS, fields, strict=True):
         if not isinstance(value, str):
-            raise InputError(f"{location}: {key} is {_format_json(value)}, expected a string")
+            raise InputError(f"{location}: {key} is {_describe_value(value)}, expected a string")
         if problem := _problem(key, value):
             raise InputError(f"{location}: {key} is {quoted(value)}, {problem}")
     if fields[0] in ("", MISSING):
         raise InputError(f"{location}: a node without a lemma: give every node one")
     daughters = node.get("daughters", [])
     if not isinstance(daughters, list):
-        raise InputError(f"{location}: daughters is {_format_json(daughters)}, expected a list")
+        raise InputError(f"{location}: daughters is {_describe_value(daughters)}, expected a list")
     below = f"{location}, under {quoted(fields[0])}"
     return TreeNode(fields, line, [_node(daughter, line, below) for daughter in daughters])
 

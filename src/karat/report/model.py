@@ -16,7 +16,7 @@ from karat.settings import unquote_value
 
 if TYPE_CHECKING:
     from karat.report.charts.models import Chart
-    from karat.report.render.text import Sheet
+    from karat.report.render.text import TextLayout
 
 
 WARNING = "Warning:"
@@ -68,8 +68,8 @@ def data_table(key: str, fields: Iterable[str], rows: Sequence[Any]) -> Table:
     return Table(key, key, program_columns(*fields), rows, readers="programs")
 
 
-Sketch: TypeAlias = "Callable[[Sheet], list[str]]"
-"""A figure drawn with letters: from the sheet it is for to its lines."""
+Sketch: TypeAlias = "Callable[[TextLayout], list[str]]"
+"""A figure drawn with letters: a function from the layout of the text to lines."""
 
 
 @dataclass(frozen=True)

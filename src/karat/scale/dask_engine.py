@@ -173,11 +173,11 @@ class DaskRunner:
             while under_way:
                 self._wait(stream)
                 future, result = next(stream)
-                at = under_way.pop(future)
-                self._check_finished(future, pieces[at], result)
+                piece_number = under_way.pop(future)
+                self._check_finished(future, pieces[piece_number], result)
                 future.release()  # the cluster need not keep it
                 self._submit(work, waiting, under_way, stream)
-                yield at, result
+                yield piece_number, result
         finally:
             with suppress(Exception):  # the cluster may be gone
                 self._client.cancel(list(under_way), force=True)
@@ -197,16 +197,16 @@ class DaskRunner:
                 raise self._engine.gone()
 
     def _submit(
-        self, work: Any, waiting: Iterator[Any], under_way: dict[Any, int], to: Any
+        self, work: Any, waiting: Iterator[Any], under_way: dict[Any, int], stream: Any
     ) -> None:
         """Submit pieces until enough are under way."""
         for _ in range(self._window() - len(under_way)):
-            at, piece = next(waiting, (-1, None))
+            piece_number, piece = next(waiting, (-1, None))
             if piece is None:
                 return
             future = self._client.submit(work, absolute(piece), pure=False)
-            under_way[future] = at
-            to.add(future)
+            under_way[future] = piece_number
+            stream.add(future)
 
     def _window(self) -> int:
         """Return the maximum number of pieces under way; in a local cluster, one per worker.

@@ -148,11 +148,11 @@ class Williams(NamedTuple):
 
 
 def williams(human: ArrayLike, first: ArrayLike, second: ArrayLike) -> Williams:
-    """Return Williams' test of two Pearson correlations with the same human scores.
+    """Test whether the first metric's Pearson correlation with human scores is higher (Williams).
 
     Args:
         human: human scores.
-        first, second: scores of the two metrics. NaN is left out.
+        first, second: scores of the two metrics for the same items. Items with a NaN are left out.
     """
     h, a, b = (as_floats(x).ravel() for x in (human, first, second))
     if not len(h) == len(a) == len(b):

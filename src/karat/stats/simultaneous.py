@@ -81,8 +81,8 @@ class JointEstimates:
         freedom = min(differences[k].units for k in at) - 1
         influences = None
         if freedom <= _MANY_UNITS and len(at) <= _MAX_DRAWN:
-            gaps = [(self.estimates[a] - self.estimates[b]).influence for a, b in pairs]
-            influences = np.array([gaps[k] for k in at])
+            rows = [(self.estimates[a] - self.estimates[b]).influence for a, b in pairs]
+            influences = np.array([rows[k] for k in at])
         chi = _chi(influences, len(at), freedom)
         largest = np.zeros(_DRAWS)
         for k, scale in zip(at, chi, strict=True):

@@ -79,8 +79,8 @@ def npy_header(array: Stored) -> bytes:
     return head.getvalue()
 
 
-def npy_numbers(array: Stored) -> Iterator[bytes | memoryview]:
-    """Yield the numbers as bytes."""
+def npy_pieces(array: Stored) -> Iterator[bytes | memoryview]:
+    """Yield the bytes of an array's numbers in pieces, without its header."""
     if isinstance(array, FileArray):
         os.lseek(array.file, 0, os.SEEK_SET)
         left = array.size * 8

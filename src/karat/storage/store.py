@@ -26,7 +26,7 @@ from typing import IO, Any
 
 from karat.arrays import NDArray, np
 from karat.errors import InputError, quoted, short
-from karat.storage.arrays import Stored, npy_header, npy_numbers, npy_size
+from karat.storage.arrays import Stored, npy_header, npy_pieces, npy_size
 from karat.storage.digests import archive_digest
 from karat.storage.mapping import map_whole
 from karat.storage.output import replacing
@@ -132,7 +132,7 @@ def write_store(
             size = len(head) + npy_size(array)
             with _open_entry(archive, stream, f"{name}.npy", size, name in packed) as part:
                 part.write(head)
-                for piece in npy_numbers(array):
+                for piece in npy_pieces(array):
                     part.write(piece)
 
 
@@ -148,7 +148,7 @@ def content_digest(
     checksums = [(_ABOUT, zlib.crc32(_description_bytes(kind, version, about)))]
     for name, array in arrays.items():
         checksum = zlib.crc32(npy_header(array))
-        for piece in npy_numbers(array):
+        for piece in npy_pieces(array):
             checksum = zlib.crc32(piece, checksum)
         checksums.append((f"{name}.npy", checksum))
     return archive_digest(checksums)

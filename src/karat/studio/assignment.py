@@ -93,7 +93,7 @@ def read_progress(store: Store, assessor_id: int) -> Progress:
         project = project_in(connection)
         assessor = _read_assessor(connection, assessor_id, project.settings)
         if assessor.quota is not None:
-            left = max(assessor.quota - assessor.judged, 0)
+            n_left = max(assessor.quota - assessor.judged, 0)
         else:
             n_drawn, n_free, n_open = connection.row(
                 "SELECT (SELECT count(*) FROM unit WHERE round > 0), "
@@ -103,8 +103,8 @@ def read_progress(store: Store, assessor_id: int) -> Progress:
                 "AND lease IS NOT NULL)",
                 *(assessor.id, project.settings.overlap),
             )
-            left = project.units - n_drawn + n_free + n_open
-        return Progress(assessor.judged, assessor.judged + left, left)
+            n_left = project.units - n_drawn + n_free + n_open
+        return Progress(assessor.judged, assessor.judged + n_left, n_left)
 
 
 def _end_leases(connection: StoreConnection, now: str) -> None:

@@ -319,13 +319,13 @@ def _check_values(connection: StoreConnection) -> Iterator[str]:
     for table in TABLES:
         columns = read_columns(connection, table)
         names = ", ".join(column.name for column in columns)
-        wrong = Counter(
+        misfits = Counter(
             column
             for row in connection.execute(f"SELECT {names} FROM {table}")
             for column, value in zip(columns, row, strict=True)
             if not _fits(table, column, value)
         )
-        for column, count in wrong.items():
+        for column, count in misfits.items():
             rows = f"{count:,} row{'s' * (count != 1)}"
             yield f"Found {rows} of {table} whose {column.name} is not {column.kind.name}."
 

@@ -230,6 +230,7 @@ def pseudonyms(systems: Iterable[str], project: Project) -> dict[str, str]:
     """Return pseudonyms (`system 1`, ...) in an order unrelated to the set or the names."""
 
     def sort_key(system: str) -> bytes:
+        """Return a hash of the name: the order looks random, but stays the same in a project."""
         return sha256(f"{project.seed}\n{project.set_digest}\n{system}".encode()).digest()
 
     ordered = sorted({*systems}, key=sort_key)

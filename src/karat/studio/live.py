@@ -333,7 +333,7 @@ class Worker:
             raise OutputError(f"the live results could not be computed: {reason}") from None
         worker_end.close()  # so that the end of the process is noticed
 
-    def ask(self) -> LiveResults:
+    def request_results(self) -> LiveResults:
         """Return the current results."""
         try:
             self._pipe.send(None)
@@ -413,7 +413,7 @@ class LatestResults:
         started, results, failure = time.monotonic(), None, None
         try:
             self._worker = self._worker or Worker(store.path)
-            results = self._worker.ask()
+            results = self._worker.request_results()
         except KaratError as error:
             self._worker, failure = None, error
         with self._changed:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from karat.studio.web.studio import Studio, StudioLink
 
 SetSource = str | os.PathLike[str] | EvalSet | NuggetSet
-Tell = Callable[[str], None]
+PrintLine = Callable[[str], None]
 Tasks = dict[str, dict[str, Any]]
 
 
@@ -104,32 +104,32 @@ def _check_same_settings(path: Path, options: StudioOptions, settings: ProjectSe
 
 
 def open_store(
-    source: SetSource, path: Path, options: StudioOptions, progress: Progress, tell: Tell
+    source: SetSource, path: Path, options: StudioOptions, progress: Progress, print_line: PrintLine
 ) -> Store:
-    """Open the store of a set, or make it; `tell` is called with messages for the user."""
+    """Open the store of a set, or make it; `print_line` is called with messages for the user."""
     if path.is_dir():
         raise InputError(f"--store {short(path)} is a folder: expected a file")
     if path.exists():
-        return _reopen(source, path, options, progress, tell)
+        return _reopen(source, path, options, progress, print_line)
     if not os.access(path.parent, os.W_OK):
         raise OutputError(f"cannot write to the folder of {short(path)}: use --store FILE")
-    loaded_set, settings = _load_set(source, options, progress, tell)
+    loaded_set, settings = _load_set(source, options, progress, print_line)
     store = Store.create(path)
     try:
         projects.import_set(store, loaded_set, settings, progress)
         if options.earlier:
             count = len(take_over_judgements(store, loaded_set))
-            tell(f"Judgements of {count:,} assessor{'s' * (count != 1)} were taken over.")
+            print_line(f"Judgements of {count:,} assessor{'s' * (count != 1)} were taken over.")
     except BaseException:
         store.close()
         remove_store(path)
         raise
-    tell(f"{path} is new: judgements are saved there")
+    print_line(f"{path} is new: judgements are saved there")
     return store
 
 
 def _reopen(
-    source: SetSource, path: Path, options: StudioOptions, progress: Progress, tell: Tell
+    source: SetSource, path: Path, options: StudioOptions, progress: Progress, print_line: PrintLine
 ) -> Store:
     """Open an existing store; raise InputError for another set or other settings.
 
@@ -139,15 +139,17 @@ def _reopen(
     try:
         with store.explaining_damage():
             if not projects.has_project(store):  # the import was interrupted
-                projects.import_set(store, *_load_set(source, options, progress, tell), progress)
+                projects.import_set(
+                    store, *_load_set(source, options, progress, print_line), progress
+                )
             current_project = projects.project(store)
             _check_same_settings(path, options, current_project.settings)
             is_same_set = _has_same_texts(source, path, options, current_project, progress)
-            tell(f"{path} continues: {visible(current_project.name)}")
+            print_line(f"{path} continues: {visible(current_project.name)}")
         if is_readable_by_others(path):
-            tell(f"Other users of this machine can read {path}: close it with chmod 600.")
+            print_line(f"Other users of this machine can read {path}: close it with chmod 600.")
         if not is_same_set:
-            tell("Its texts differ from those of the set now: those in the file are judged.")
+            print_line("Its texts differ from those of the set now: those in the file are judged.")
     except BaseException:
         store.close()
         raise
@@ -181,7 +183,7 @@ def _load_set(
     source: SetSource,
     options: StudioOptions,
     progress: Progress = silent,
-    tell: Tell = lambda line: None,
+    print_line: PrintLine = lambda line: None,
 ) -> tuple[EvalSet | NuggetSet, ProjectSettings]:
     """Load a set; return it with the settings of its project."""
     is_loaded = isinstance(source, EvalSet | NuggetSet)
@@ -197,7 +199,7 @@ def _load_set(
     elif has_nuggets:
         loaded_set = load_nuggets(source, options.runs, progress=progress)
     elif is_output_files(Path(source)) and not EVALSETS.recognise(Path(source)):
-        loaded_set = read_outputs(Path(source), tell)
+        loaded_set = read_outputs(Path(source), print_line)
     else:
         loaded_set = load_evalset(source, progress=progress)
     shared = _shared_settings(options, *tasks)
@@ -226,7 +228,7 @@ class OpenStudio:
     people: tuple[StudioLink, ...]
     """All invited people with their roles and the paths of their links."""
     _studio: Studio
-    _bound: socket.socket
+    _listening_socket: socket.socket
     _host: str
     _server: Server | None = None
     _thread: threading.Thread | None = field(default=None, repr=False)
@@ -236,7 +238,7 @@ class OpenStudio:
         from karat.studio.web.server import Server
 
         self._server = Server(self._studio, self._host, ready)
-        self._server.run(sockets=[self._bound])
+        self._server.run(sockets=[self._listening_socket])
 
     def start(self) -> None:
         """Serve in a new thread; return when the server is ready."""
@@ -253,7 +255,7 @@ class OpenStudio:
             self._server.should_exit = True
         if self._thread is not None:
             self._thread.join()
-        self._bound.close()
+        self._listening_socket.close()
         self._studio.store.close()
 
     @property
@@ -318,9 +320,9 @@ def prepare_studio(
     assessors: Sequence[str],
     host: str | None,
     port: int,
-    token: str | None,
+    owner_token: str | None,
     progress: Progress,
-    tell: Tell = lambda line: None,
+    print_line: PrintLine = lambda line: None,
 ) -> OpenStudio:
     """Open the store and the port, and invite assessors, without serving yet."""
     for package in ("starlette", "uvicorn", "jinja2"):
@@ -330,7 +332,7 @@ def prepare_studio(
     from karat.studio.web.server import listen
     from karat.studio.web.studio import Keys, Studio, make_links
 
-    address = _check_address(host, token)
+    address = _check_address(host, owner_token)
 
     if not isinstance(source, str | os.PathLike | EvalSet | NuggetSet):
         raise InputError(f"found {quoted(source)}, expected a set, its name or its path")
@@ -340,21 +342,21 @@ def prepare_studio(
         if name == OWNER:
             raise InputError(f"--assessor {OWNER}: that is the name of your own link, use another")
     with ExitStack() as on_error:
-        bound = listen(address, port)  # first, so that nothing is made if the port is taken
-        on_error.callback(bound.close)
+        listening_socket = listen(address, port)  # first: nothing is made if the port is taken
+        on_error.callback(listening_socket.close)
         path = _default_store_path(source) if store is None else as_path("store", store)
-        opened = open_store(source, path, options, progress, tell)
+        opened = open_store(source, path, options, progress, print_line)
         on_error.callback(opened.close)
         studio = Studio(opened, Keys.for_store(opened.path))
         with opened.explaining_damage():
-            invited = make_links(studio, assessors, token)
+            invited = make_links(studio, assessors, owner_token)
             prepare_rounds(opened)
         on_error.pop_all()
     hostname = socket.gethostname() if address in EVERYWHERE else address
     hostname = f"[{hostname}]" if ":" in hostname else hostname
-    site = f"http://{hostname}:{bound.getsockname()[1]}"
-    paths = MappingProxyType({link.name: site + link.path for link in invited})
-    return OpenStudio(opened.path, paths, tuple(invited), studio, bound, address)
+    site = f"http://{hostname}:{listening_socket.getsockname()[1]}"
+    links = MappingProxyType({link.name: site + link.path for link in invited})
+    return OpenStudio(opened.path, links, tuple(invited), studio, listening_socket, address)
 
 
 def _default_store_path(source: SetSource) -> Path:
@@ -384,23 +386,23 @@ def choose_token(token: str | None, file: str | None) -> str | None:
     return text
 
 
-def _check_address(host: str | None, token: str | None) -> str:
+def _check_address(host: str | None, owner_token: str | None) -> str:
     from karat.studio.web.guard import LOOPBACK
     from karat.studio.web.studio import MAX_TOKEN
 
-    for name, value in (("host", host), ("token", token)):
+    for name, value in (("host", host), ("token", owner_token)):
         if not isinstance(value, str | None):
             raise InputError(f"{name}={quoted(value)}: expected a text")
-    if token is not None:
-        is_valid = token.isascii() and all(letter.isalnum() or letter in "-_" for letter in token)
-        if not is_valid or not MIN_TOKEN <= len(token) <= MAX_TOKEN:
+    if owner_token is not None:
+        is_valid = owner_token.isascii() and all(c.isalnum() or c in "-_" for c in owner_token)
+        if not is_valid or not MIN_TOKEN <= len(owner_token) <= MAX_TOKEN:
             expected = f"expected {MIN_TOKEN} to {MAX_TOKEN} letters, digits, - and _"
-            count = f"{len(token):,} character{'s' * (len(token) != 1)}"
+            count = f"{len(owner_token):,} character{'s' * (len(owner_token) != 1)}"
             problem = f"found {count}" if is_valid else "found another character"
             raise InputError(f"token of the owner's link: {problem}, {expected}")
     if host is None:
         return LOOPBACK[0]
-    if token is None and host not in LOOPBACK:
+    if owner_token is None and host not in LOOPBACK:
         raise InputError(f"--host {short(host)} opens the studio to others: add --token-file FILE")
     return host
 
@@ -411,5 +413,5 @@ def recover_link(path: str | os.PathLike[str], name: str = OWNER) -> str:
 
     with Store.open(path, exclusive=False, may_be_empty=False) as store:
         token = people.recover_owner(store, name)
-        Keys.for_store(store.path).add(name, token)
+        Keys.for_store(store.path).add(store, name, token)
     return f"/join/{token}"

@@ -57,15 +57,15 @@ def is_output_files(path: Path) -> bool:
     return bool(files) and all(file.suffix == ".txt" and file.is_file() for file in files)
 
 
-def read_outputs(path: Path, tell: Callable[[str], None] = lambda line: None) -> EvalSet:
-    """Return the set of a folder or table; `tell` reports unused columns."""
+def read_outputs(path: Path, print_line: Callable[[str], None] = lambda line: None) -> EvalSet:
+    """Return the set of a folder or table; `print_line` reports unused columns."""
     if path.is_dir():
         return _wide_set(path, _read_folder(path), Reading())
     reading = Reading()
     table = _read_table(path, reading)
     roles = _find_roles(table)
     if SYSTEM in roles or TEXT in roles:
-        return _long_set(table, roles, tell)
+        return _long_set(table, roles, print_line)
     _check_systems(table, roles)
     names = {name: role for role, name in roles.items()}
     names |= {name: name.strip().lower() for name in table.columns if _is_reference(name)}
@@ -110,7 +110,9 @@ def _make_set(
     return draft.finish()
 
 
-def _long_set(table: _Table, roles: Mapping[str, str], tell: Callable[[str], None]) -> EvalSet:
+def _long_set(
+    table: _Table, roles: Mapping[str, str], print_line: Callable[[str], None]
+) -> EvalSet:
     """Return the set of a table with a row for each output."""
     if lacking := [role for role in (ITEM, SYSTEM, TEXT) if role not in roles]:
         columns = ", ".join(map(short, table.columns))
@@ -129,7 +131,7 @@ def _long_set(table: _Table, roles: Mapping[str, str], tell: Callable[[str], Non
     used = {*roles.values(), *shared.values()}
     if unused := [name for name in table.columns if name not in used]:
         names = ", ".join(map(short, unused))
-        tell(f"{short(table.path.name)}: columns that are not used: {names}")
+        print_line(f"{short(table.path.name)}: columns that are not used: {names}")
     columns_of_systems = output_columns(table.path, outputs, segments)
     return _make_set(table.path, segments, columns_of_systems, values, Reading())
 

@@ -80,8 +80,8 @@ def list_reports(store: Store) -> list[Report]:
         reports.append(Report("nugget-agreement", title, "agreement", make_set=make_nugget_set))
         title = "Nugget scores of runs"
         reports.append(Report("nugget-scores", title, "nuggets score", make_set=make_nugget_set))
-    complete = has_references(store)
-    return [report for report in reports if complete or report.command not in _NEED_REFERENCES]
+    has_all_references = has_references(store)
+    return [r for r in reports if has_all_references or r.command not in _NEED_REFERENCES]
 
 
 def has_references(store: Store) -> bool:

@@ -156,7 +156,7 @@ class Lines(Segments):
         while at < size and index.invalid_line < 0:
             before, at = at, index.feed(self._buffer, at, _PIECE)
             if size > _PIECE:
-                self._release(before, at)
+                self._release_bytes(before, at)
             progress(at, size, f"reading {self.name}")
         check_mapped()  # lost bytes read as zeros, without line ends
         if index.invalid_line >= 0:
@@ -182,9 +182,9 @@ class Lines(Segments):
         return _kernel.Views.from_lines(self._buffer, self._starts[first], self._starts[last])
 
     def release(self, start: int, stop: int) -> None:
-        self._release(self._starts[start // STRIDE], self._starts[-(-stop // STRIDE)])
+        self._release_bytes(self._starts[start // STRIDE], self._starts[-(-stop // STRIDE)])
 
-    def _release(self, start: int, stop: int) -> None:
+    def _release_bytes(self, start: int, stop: int) -> None:
         """Release pages of the mapped file; the system may keep them in its cache."""
         page = mmap.PAGESIZE
         first, last = -(-start // page) * page, stop // page * page
@@ -261,15 +261,15 @@ def _read(source: Any) -> Iterator[bytes]:
     Pipes are polled: Ctrl-C just before a blocking read would be noticed only when data arrive.
     """
     try:
-        number = source.fileno()
-        waits = os.name == "posix" and not stat.S_ISREG(os.fstat(number).st_mode)
+        descriptor = source.fileno()
+        may_wait = os.name == "posix" and not stat.S_ISREG(os.fstat(descriptor).st_mode)
     except (OSError, AttributeError):  # unpacked, or in memory
-        waits = False
+        may_wait = False
     while True:
-        if waits:
-            while not select.select([number], [], [], 0.2)[0]:
+        if may_wait:
+            while not select.select([descriptor], [], [], 0.2)[0]:
                 pass
-            piece = os.read(number, 1 << 20)
+            piece = os.read(descriptor, 1 << 20)
         else:
             piece = source.read(1 << 20)
         if not piece:

@@ -36,15 +36,15 @@ class MecabTokenizer:
         try:
             return str(self._local.tagger.parse(text.strip())).split()
         except (UnicodeEncodeError, TypeError) as error:  # SWIG has no conversion for it
-            wrong = "a lone surrogate in the text cannot be encoded"
-            raise InputError(f"tokeniser {self.name}: {wrong}; remove it") from error
+            problem = "a lone surrogate in the text cannot be encoded"
+            raise InputError(f"tokeniser {self.name}: {problem}; remove it") from error
 
     def _load(self, package: str) -> Any:
         try:
             return import_module(package)
         except ImportError as error:
-            needs = f"tokeniser {self.name} needs the package {package}"
-            raise MissingExtra(f"{needs}: pip install 'karat[{self._extra}]'") from error
+            requirement = f"tokeniser {self.name} needs the package {package}"
+            raise MissingExtra(f"{requirement}: pip install 'karat[{self._extra}]'") from error
 
 
 JAPANESE = MecabTokenizer(
@@ -97,10 +97,10 @@ class SpmTokenizer:
         try:
             pieces = self._model()[0].encode(text, out_type=str)
         except (UnicodeEncodeError, RuntimeError) as error:
-            odd = any("\ud800" <= c <= "\udfff" for c in text)
-            lone = "a lone surrogate in the text cannot be encoded; remove it"
-            wrong = lone if odd else f"the model fails: {error}; is its file damaged?"
-            raise InputError(f"tokeniser {self.name}: {wrong}") from error
+            problem = f"the model fails: {error}; is its file damaged?"
+            if any("\ud800" <= c <= "\udfff" for c in text):
+                problem = "a lone surrogate in the text cannot be encoded; remove it"
+            raise InputError(f"tokeniser {self.name}: {problem}") from error
         return " ".join(pieces).split()  # sacreBLEU splits pieces at white space, too
 
     def _model(self) -> tuple[Any, str]:

@@ -257,10 +257,11 @@ class Passage:
     def tokens(self, recipe: Recipe) -> Ragged:
         """Return the tokens of every segment."""
         if recipe not in self._tokens:
-            self._tokens[recipe] = self._follow(recipe)
+            self._tokens[recipe] = self._make_tokens(recipe)
         return self._tokens[recipe]
 
-    def _follow(self, recipe: Recipe) -> Ragged:
+    def _make_tokens(self, recipe: Recipe) -> Ragged:
+        """Cut, stem or filter the segments by a recipe; stems and stop words reuse cut tokens."""
         if recipe.stop != "none":
             stemmed = self.tokens(Recipe(recipe.tok, recipe.case, recipe.stem))
             surface = self.tokens(Recipe(recipe.tok, recipe.case))
@@ -395,8 +396,8 @@ def find_tokenizer(name: str) -> Tokenizer | None:
     family = REGISTRY.find(f"{head}:FILE") if file else None
     if isinstance(family, ModelTokenizers):
         if any(c in ",|\0" or c.isspace() for c in file):
-            wrong = "holds a comma, a bar or white space, which a metric's name cannot carry"
-            raise InputError(f"tok={name} {wrong}: rename the file")
+            problem = "holds a comma, a bar or white space, which a metric's name cannot carry"
+            raise InputError(f"tok={name} {problem}: rename the file")
         tokenizer: Tokenizer = load(family.place)(file)
         return tokenizer
     return None if colon else REGISTRY.find(name)

@@ -123,11 +123,11 @@ def test_score_is_what_the_library_says(output: Output) -> None:
     report = scored(output, "plover", "wren", "-k", "demo-nuggets", "--weights", "pyramid")
     for row in report["rows"]:
         run = demo.runs[row["run"]]
-        expected = kt.Official(weights="pyramid").score(
+        expected = kt.OfficialSettings(weights="pyramid").score(
             run, demo.key, decide_run(run, demo.key, demo.judgements)
         )
         assert (row["micro"], row["macro"]) == (expected.micro.f, expected.macro.f)
-    done = kt.score_nuggets(demo.select("plover", "wren"), kt.Official(weights="pyramid"))
+    done = kt.score_nuggets(demo.select("plover", "wren"), kt.OfficialSettings(weights="pyramid"))
     assert report["signature"] == {"nugget-f": done.signature}
     assert [row["A"] for row in report["rows"]] == [
         mean_shares(scored_run.shares).A for scored_run in done.scored

@@ -36,7 +36,7 @@ from karat.nuggets.results.changes import NuggetChanges
 from karat.nuggets.results.evaluation import Contest
 from karat.nuggets.results.scoring import NuggetScoring, ScoredRun
 from karat.nuggets.scores.decisions import AnswerDecisions
-from karat.nuggets.scores.official import Official, score_shares
+from karat.nuggets.scores.official import OfficialSettings, score_shares
 from karat.nuggets.sets.judgements import JudgedResponse, Judgements
 from karat.nuggets.sets.keys_and_runs import Nugget, Question, Response, make_key, make_run
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -65,7 +65,10 @@ def case(sentences: Callable[..., str]) -> Callable[..., Case]:
 def judged_runs(*flags: str, vital: bool = True) -> NuggetScoring:
     """Runs a, b, …: a sign for each question: + carried, - not, ? guessed no, ! guessed yes."""
     ids = [str(k) for k in range(len(flags[0]))]
-    key, official = make_key(Question(id, (Nugget("1", ("x",), vital),)) for id in ids), Official()
+    key, official = (
+        make_key(Question(id, (Nugget("1", ("x",), vital),)) for id in ids),
+        OfficialSettings(),
+    )
     scored = []
     for tag, signs in zip("abcdefgh", flags, strict=False):
         run = make_run(tag, [(id, Response("text")) for id in ids])

@@ -78,7 +78,7 @@ def test_weights_are_learned_and_stored() -> None:
     assert choices.best(scores).tolist() == np.flatnonzero(right).tolist()
     sums = np.add.reduceat(choices.probabilities(scores), choices.offsets[:-1])
     assert np.allclose(sums, 1)
-    stored = LogLinear.stored("x", model.arrays("x"))
+    stored = LogLinear.from_arrays("x", model.arrays("x"))
     assert np.allclose(stored.scores(features, 2 * n), scores, atol=1e-2)
     unknown = LogLinearFeatures(np.array([0]), np.array([12345], dtype=np.uint64))
     assert model.scores(unknown, 1).tolist() == [0.0]

@@ -74,7 +74,7 @@ def test_words_are_written_as_one(french: Inflection, words: list[str], text: st
 
 def test_a_stored_inflection_is_the_same_and_checked(french: Inflection) -> None:
     about, arrays = french.parts()
-    again = Inflection.stored(ModelStore("m.npz", about, arrays)).parts()[1]
+    again = Inflection.from_store(ModelStore("m.npz", about, arrays)).parts()[1]
     assert arrays.keys() == again.keys()
     assert all(np.array_equal(arrays[name], again[name]) for name in arrays)
     keys = arrays["tree_keys"]
@@ -86,4 +86,4 @@ def test_a_stored_inflection_is_the_same_and_checked(french: Inflection) -> None
         ("capitals_weights", np.full_like(arrays["capitals_weights"], np.nan)),
     ):
         with pytest.raises(InputError, match=r"m\.npz: damaged"):
-            Inflection.stored(ModelStore("m.npz", about, {**arrays, name: bad}))
+            Inflection.from_store(ModelStore("m.npz", about, {**arrays, name: bad}))

@@ -18,10 +18,10 @@ from karat.realize.report.word_graph import (
     _OccupiedGrid,
     _places,
     draw,
-    sketch,
+    graph_text,
 )
 from karat.report.charts.svg import frame as svg
-from karat.report.render.text import Sheet
+from karat.report.render.text import TextLayout
 
 CROSSING = [
     GraphArc(0, 1, "no"),
@@ -83,10 +83,29 @@ def test_no_word_of_a_dense_lattice_hides_another(words: str) -> None:
     assert not sum(_covered_area(*item, [other]) for item, other in combinations(placed, 2))
 
 
-def test_words_without_a_choice_stand_together_in_a_sketch() -> None:
-    assert sketch(CROSSING, Sheet(80, False)) == ["   0  no estimate . → 1  |  cost phase . → 1"]
-    narrow = sketch(CROSSING, Sheet(30, False))
+def test_words_without_a_choice_stand_together_in_text() -> None:
+    assert graph_text(CROSSING, TextLayout(80, False)) == [
+        "   0  no estimate . → 1  |  cost phase . → 1"
+    ]
+    narrow = graph_text(CROSSING, TextLayout(30, False))
     assert narrow == ["   0  no estimate . → 1  |", "      cost phase . → 1"]
+
+
+def test_states_that_are_not_shown_are_counted() -> None:
+    words = ("a" * 15, "b" * 15)
+    layout = TextLayout(30, False)
+    for n_states, n_more in ((20, 0), (21, 1), (50, 30)):  # two lines each
+        arcs = [GraphArc(k, k + 1, word) for k in range(n_states) for word in words]
+        lines = graph_text(arcs, layout)
+        assert lines[:40] == graph_text(arcs[:40], layout)
+        more = [f"… and {n_more} more state{'s' * (n_more > 1)}"] if n_more else []
+        assert lines[40:] == more
+    wide = graph_text([GraphArc(0, 1, f"{word:015}") for word in range(60)], layout)
+    assert (len(wide), wide[-1]) == (41, "… and 1 more state")
+    uneven = [GraphArc(0, 1, word) for word in (*words, "c" * 15)]
+    uneven += [GraphArc(k, k + 1, word) for k in range(1, 20) for word in words]
+    lines = graph_text(uneven, layout)
+    assert (len(lines), lines[-1]) == (40, "… and 1 more state")
 
 
 def paths(arcs: list[GraphArc], state: int, last: int = 1) -> list[tuple[int, ...]]:

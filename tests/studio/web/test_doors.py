@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import socket
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
 
 from karat.errors import InputError
+from karat.studio.store.store import Store
 from karat.studio.web.guard import Hosts, parse
 from karat.studio.web.studio import SESSION_SECONDS, Keys, Sessions
 
@@ -51,14 +53,36 @@ def test_a_session_ends_and_belongs_to_one_key() -> None:
 
 
 def test_keys_are_kept_and_damaged_ones_refused(tmp_path: Path) -> None:
-    store = tmp_path / "a.sqlite"
-    keys = Keys.for_store(store)
-    keys.add("ada", "token")
-    assert Keys.for_store(store) == keys
+    path = tmp_path / "a.sqlite"
+    keys = Keys.for_store(path)
+    with Store.create(path) as store:
+        keys.add(store, "ada", "token")
+    assert Keys.for_store(path) == keys
     for text in ("", "{", "[]", '{"key": "00", "tokens": {}}', '{"key": 1, "tokens": []}'):
         keys.path.write_text(text)
         with pytest.raises(InputError, match="is not a file of keys"):
-            Keys.for_store(store)
+            Keys.for_store(path)
+
+
+def _add_tokens(path: Path, worker: int) -> None:
+    with Store.open(path, exclusive=False) as store:
+        keys = Keys.for_store(path)
+        for k in range(10):
+            keys.add(store, f"{worker}-{k}", "token")
+
+
+def test_processes_keep_the_tokens_of_each_other(tmp_path: Path) -> None:
+    path = tmp_path / "a.sqlite"
+    Store.create(path).close()
+    Keys.for_store(path)
+    processes = [get_context("spawn").Process(target=_add_tokens, args=(path, k)) for k in range(3)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0, 0, 0]
+    names = {f"{worker}-{k}" for worker in range(3) for k in range(10)}
+    assert Keys.for_store(path).tokens.keys() == names
 
 
 def test_json_is_read_as_it_is() -> None:

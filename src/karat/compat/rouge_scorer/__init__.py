@@ -105,10 +105,10 @@ def _sentences(text: str) -> str:
     try:
         import nltk
     except ImportError as error:
-        needs = "split_summaries needs the package nltk and its data punkt_tab"
-        raise MissingExtra(f"{needs}: pip install nltk") from error
+        requirement = "split_summaries needs the package nltk and its data punkt_tab"
+        raise MissingExtra(f"{requirement}: pip install nltk") from error
     try:
         return "\n".join(nltk.sent_tokenize(text))
     except LookupError as error:
-        do = "run nltk.download('punkt_tab'), or put a line feed between sentences yourself"
-        raise InputError(f"split_summaries: NLTK has no data punkt_tab here; {do}") from error
+        advice = "run nltk.download('punkt_tab'), or put a line feed between sentences yourself"
+        raise InputError(f"split_summaries: NLTK has no data punkt_tab here; {advice}") from error

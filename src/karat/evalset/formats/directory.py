@@ -261,8 +261,8 @@ def _read_tree_column(
     if parsed is not None and len(trees) != expected:
         reason = f"as {path.with_suffix('.txt').name} has {expected:,} texts"
         reading.problem(path, f"found {len(trees):,} sentences, expected {expected:,}, {reason}")
-    left = iter(trees)
-    return [None if text is None else next(left, None) for text in texts]
+    remaining_trees = iter(trees)
+    return [None if text is None else next(remaining_trees, None) for text in texts]
 
 
 def file_name(system: str) -> str:

@@ -25,7 +25,12 @@ from karat.progress import Bar
 @flag("--nuggets details", "Also list every nugget.", heading=OUTPUT)
 @flag("--pourpre", "Also score by Pourpre, which needs no judgements.", heading=OUTPUT)
 def score(
-    runs: tuple[str, ...], inputs: Any, scoring: Any, format: str, output: str | None, **more: Any
+    runs: tuple[str, ...],
+    load_options: Any,
+    scoring: Any,
+    format: str,
+    output: str | None,
+    **more: Any,
 ) -> None:
     """Score runs by the nuggets in their answers.
 
@@ -40,9 +45,9 @@ def score(
     from karat.nuggets.formats.loading import open_runs
     from karat.nuggets.results.scoring import score_nuggets
 
-    check_output(output, (*runs, *nuggets_options.input_files(inputs, scoring["classifier"])))
+    check_output(output, (*runs, *nuggets_options.input_files(load_options, scoring["classifier"])))
     with Bar() as progress:
-        nuggets = open_runs(runs, **inputs, guess=scoring["guess"], progress=progress)
+        nuggets = open_runs(runs, **load_options, guess=scoring["guess"], progress=progress)
         result = score_nuggets(nuggets, **scoring, **more, progress=progress)
     show(result.document(options.command_line()), format, output)
 
@@ -55,7 +60,13 @@ def score(
 @options.output
 @flag("--all everything", "Also list the nuggets that both or neither version has.", heading=OUTPUT)
 def diff(
-    old: str, new: str, inputs: Any, scoring: Any, everything: bool, format: str, output: str | None
+    old: str,
+    new: str,
+    load_options: Any,
+    scoring: Any,
+    everything: bool,
+    format: str,
+    output: str | None,
 ) -> None:
     """Show which nuggets a new version of a system gained and lost.
 
@@ -69,10 +80,12 @@ def diff(
     from karat.nuggets.formats.loading import open_runs
     from karat.nuggets.results.changes import diff_nuggets
 
-    check_output(output, (old, new, *nuggets_options.input_files(inputs, scoring["classifier"])))
+    check_output(
+        output, (old, new, *nuggets_options.input_files(load_options, scoring["classifier"]))
+    )
     with Bar() as progress:
-        before = open_runs((old,), **inputs, progress=progress)
-        after = open_runs((new,), **inputs, guess=scoring["guess"], progress=progress)
+        before = open_runs((old,), **load_options, progress=progress)
+        after = open_runs((new,), **load_options, guess=scoring["guess"], progress=progress)
         scoring |= {"names": (old, new), "everything": everything}
         result = diff_nuggets(before, after, **scoring, progress=progress)
     show(result.document(options.command_line()), format, output)
@@ -83,7 +96,7 @@ def diff(
 @nuggets_options.set_files
 @nuggets_options.trials
 @options.output
-def tune(name: str, inputs: Any, trials: Any, format: str, output: str | None) -> None:
+def tune(set_or_path: str, load_options: Any, trials: Any, format: str, output: str | None) -> None:
     """Cross-validate the 24 settings of Nuggeteer's classifier.
 
     The settings are stemming, n-grams up to 1, 2 or 3, weights by idf or counts, and stop words.
@@ -96,9 +109,9 @@ def tune(name: str, inputs: Any, trials: Any, format: str, output: str | None) -
     from karat.nuggets.formats.loading import load_nuggets
     from karat.nuggets.results.tuning import tune_nuggets
 
-    check_output(output, nuggets_options.input_files(inputs, trials["classifier"]))
+    check_output(output, nuggets_options.input_files(load_options, trials["classifier"]))
     with Bar() as progress:
-        nuggets = load_nuggets(name, **inputs, progress=progress)
+        nuggets = load_nuggets(set_or_path, **load_options, progress=progress)
         result = tune_nuggets(nuggets, **trials, progress=progress)
     show(result.document(options.command_line()), format, output)
 
@@ -110,7 +123,7 @@ def tune(name: str, inputs: Any, trials: Any, format: str, output: str | None) -
 @options.output
 @nuggets_options.beta
 def evaluate(
-    name: str, inputs: Any, trials: Any, format: str, output: str | None, beta: float
+    set_or_path: str, load_options: Any, trials: Any, format: str, output: str | None, beta: float
 ) -> None:
     """Compare Nuggeteer, Pourpre and ROUGE with the assessors of a judged set.
 
@@ -124,9 +137,9 @@ def evaluate(
     from karat.nuggets.formats.loading import load_nuggets
     from karat.nuggets.results.evaluation import evaluate_nuggets
 
-    check_output(output, nuggets_options.input_files(inputs, trials["classifier"]))
+    check_output(output, nuggets_options.input_files(load_options, trials["classifier"]))
     with Bar() as progress:
-        nuggets = load_nuggets(name, **inputs, progress=progress)
+        nuggets = load_nuggets(set_or_path, **load_options, progress=progress)
         result = evaluate_nuggets(nuggets, **trials, beta=beta, progress=progress)
     show(result.document(options.command_line()), format, output)
 
@@ -140,9 +153,9 @@ def evaluate(
 @nuggets_options.strict
 @nuggets_options.corrected(False)
 def agree(
-    name: str,
+    set_or_path: str,
     files: tuple[str, ...],
-    inputs: Any,
+    load_options: Any,
     beta: float,
     strict: bool,
     corrected: bool,
@@ -162,11 +175,13 @@ def agree(
     from karat.nuggets.formats.loading import load_nuggets
     from karat.nuggets.results.agreement import agree_nuggets
 
-    check_output(output, (name, *files, *inputs["runs"], *inputs["judgements"]))
+    check_output(output, (set_or_path, *files, *load_options["runs"], *load_options["judgements"]))
     with Bar() as progress:
-        official = load_nuggets(name, **inputs, progress=progress)
-        other = load_nuggets(name, **{**inputs, "judgements": files}, progress=progress)
-        result = agree_nuggets(official, other, beta, corrected=corrected, strict=strict)
+        official_set = load_nuggets(set_or_path, **load_options, progress=progress)
+        other_set = load_nuggets(
+            set_or_path, **{**load_options, "judgements": files}, progress=progress
+        )
+        result = agree_nuggets(official_set, other_set, beta, corrected=corrected, strict=strict)
     show(result.document(options.command_line()), format, output)
 
 
@@ -174,7 +189,7 @@ def agree(
 @nuggets_options.nugget_set
 @nuggets_options.set_files
 @options.output
-def describe(name: str, inputs: Any, format: str, output: str | None) -> None:
+def describe(set_or_path: str, load_options: Any, format: str, output: str | None) -> None:
     """Describe a set and list its problems.
 
     Shows the numbers of questions, nuggets, runs and responses, and how many systems found each
@@ -187,13 +202,13 @@ def describe(name: str, inputs: Any, format: str, output: str | None) -> None:
     """
     from karat.nuggets.results.contents import describe_nuggets
 
-    check_output(output, (name, *inputs["runs"], *inputs["judgements"]))
+    check_output(output, (set_or_path, *load_options["runs"], *load_options["judgements"]))
     with Bar() as progress:
-        contents = describe_nuggets(name, **inputs, progress=progress)
+        contents = describe_nuggets(set_or_path, **load_options, progress=progress)
     show(contents.document(options.command_line()), format, output)
     if count := contents.problem_count:
         problems = f"{count:,} problem{'s' * (count > 1)}"
-        raise InputError(f"{name} cannot be used: {problems}, see the report")
+        raise InputError(f"{set_or_path} cannot be used: {problems}, see the report")
 
 
 @click.command(name="convert", cls=Command)
@@ -206,7 +221,7 @@ def describe(name: str, inputs: Any, format: str, output: str | None) -> None:
     "jsonl",
 )
 @nuggets_options.set_files
-def convert(name: str, target: str, inputs: Any, format: str) -> None:
+def convert(set_or_path: str, target: str, load_options: Any, format: str) -> None:
     """Convert a set, or a key with its runs and judgements, to another format.
 
     Nothing is overwritten: TARGET must not exist yet.
@@ -220,7 +235,7 @@ def convert(name: str, target: str, inputs: Any, format: str) -> None:
 
     check_free(Path(target))
     with Bar() as progress:
-        nuggets = load_nuggets(name, **inputs, progress=progress)
+        nuggets = load_nuggets(set_or_path, **load_options, progress=progress)
         save_nuggets(nuggets, target, format)
     click.echo(f"{target}: {nuggets!r}")
     if format != "jsonl" and (labels := sum(map(len, nuggets.judgements.labels_by_model.values()))):

@@ -34,7 +34,7 @@ def complete_nuggets(ctx: click.Context, param: click.Parameter, incomplete: str
 
 # ------------------------------------------------------------------------------------ inputs
 
-nugget_set = click.argument("name", metavar="SET", shell_complete=complete_nuggets)
+nugget_set = click.argument("set_or_path", metavar="SET", shell_complete=complete_nuggets)
 _skip = flag(
     "--skip-unknown", "Ignore responses to questions that are not in the key.", heading=INPUT
 )
@@ -66,7 +66,7 @@ def _replacement(names: str, subject: str) -> Any:
 
 
 set_files = bundle(
-    "inputs",
+    "load_options",
     _replacement("-j --judgements", "Judgements"),
     _replacement("--run runs", "Runs"),
     *_judges(INPUT),
@@ -75,7 +75,7 @@ set_files = bundle(
 """Arguments of `load_nuggets` beside SET."""
 
 keyed = bundle(
-    "inputs",
+    "load_options",
     named(
         "-k --key",
         "Answer key: a file or folder in any format, or the name of a known set.",
@@ -100,17 +100,17 @@ def judge_options(function: Command) -> Command:
 
 
 def read_judged(
-    name: str, dimensions: Sequence[str], progress: Progress, **inputs: Any
+    name: str, dimensions: Sequence[str], progress: Progress, **load_options: Any
 ) -> NuggetSet | None:
     """Return a nugget set with its judgements; None if the place has a set of ratings."""
     from karat.evalset.additions import has_ratings
     from karat.nuggets.formats.loading import is_nuggets, load_nuggets
 
-    if not is_nuggets(name) and all(map(has_ratings, inputs["judgements"])):
+    if not is_nuggets(name) and all(map(has_ratings, load_options["judgements"])):
         return None
     if dimensions:
         raise InputError(f"{name} is a nugget set and has no dimensions: leave out --dimension")
-    return load_nuggets(name, (), **inputs, progress=progress)
+    return load_nuggets(name, (), **load_options, progress=progress)
 
 
 # ------------------------------------------------------------------------------- classifiers
@@ -190,11 +190,11 @@ def _parse_classifier(text: str) -> Any:
     return classifier
 
 
-def input_files(inputs: dict[str, Any], classifier: Any) -> tuple[str, ...]:
+def input_files(load_options: dict[str, Any], classifier: Any) -> tuple[str, ...]:
     """Return the files that a command reads, with that of idf: no output may overwrite them."""
-    files = [inputs["key"]] if "key" in inputs else inputs["runs"]
+    files = [load_options["key"]] if "key" in load_options else load_options["runs"]
     idf = getattr(classifier, "idf", "pooled")
-    return (*files, *inputs["judgements"], *([] if idf == "pooled" else [idf]))
+    return (*files, *load_options["judgements"], *([] if idf == "pooled" else [idf]))
 
 
 # ------------------------------------------------------------------------------------ scores
@@ -217,14 +217,20 @@ beta = option("--beta", "Weight of recall in F.", float, 3.0, metavar="X", headi
 
 def _make_scoring(classifier: str, **options: Any) -> dict[str, Any]:
     """Return the arguments of `score_nuggets` and `diff_nuggets`."""
-    from karat.nuggets.scores.official import Official
+    from karat.nuggets.scores.official import OfficialSettings
 
-    official = Official(**{key: options.pop(key) for key in ("beta", "weights", "strict")})
+    official_settings = OfficialSettings(
+        **{key: options.pop(key) for key in ("beta", "weights", "strict")}
+    )
     excluded = {"--classifier": classifier != "calibrated", "--general": options["general"]}
     for name, is_set in excluded.items():
         if is_set and not options["guess"]:
             raise click.UsageError(f"--no-guess and {name} exclude each other: give one")
-    return {**options, "official": official, "classifier": _parse_classifier(classifier)}
+    return {
+        **options,
+        "official_settings": official_settings,
+        "classifier": _parse_classifier(classifier),
+    }
 
 
 strict = flag("--strict", "Count partial support as no support.", heading=SCORES)

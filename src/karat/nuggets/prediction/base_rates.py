@@ -38,7 +38,7 @@ from karat.arrays import Flags, Floats, Ints, np
 from karat.nuggets.prediction.intervals import NOISE, RunIntervals, ScoreInterval, welch_freedom
 from karat.nuggets.scores.decisions import AnswerDecisions
 from karat.nuggets.scores.official import (
-    Official,
+    OfficialSettings,
     RunAnswers,
     jackknife_pseudo_values,
     nugget_weights,
@@ -119,13 +119,20 @@ def max_shift(
     return t * sqrt(sum(variance for variance, _ in parts))
 
 
+class GuessCounts(NamedTuple):
+    """Guesses in the score of a run."""
+
+    questions: float  # m: guessed questions, which may be fractional
+    information: float  # I
+
+
 class PredictedRun(NamedTuple):
     """A run, the decisions on it, and the probabilities of its pairs."""
 
     questions: Sequence[Question]
     run: Run
     decisions: Mapping[str, AnswerDecisions]
-    official: Official
+    official_settings: OfficialSettings
     probabilities: Mapping[str, Floats]
     judged_in_run: Mapping[str, Flags]  # pairs that were judged in the run itself
 
@@ -141,33 +148,38 @@ class PredictedRun(NamedTuple):
     def answers_at_shift(self, shift: float) -> RunAnswers:
         """Return the expected answers with the logits of all guesses shifted."""
         shifted = {id: sigmoid(logit(p) + shift) for id, p in self.probabilities.items()}
-        return run_answers(self.questions, self.run, self.decisions, self.official, shifted)[0]
+        return run_answers(
+            self.questions, self.run, self.decisions, self.official_settings, shifted
+        )[0]
 
-    def guessed_amounts(self, weighted: bool) -> tuple[float, float]:
-        """Return m and I: guessed questions, which may be fractional, and information of guesses.
+    def count_guesses(self, weighted: bool) -> GuessCounts:
+        """Count guessed questions, and the information of guesses: p (1 - p), summed over nuggets.
 
-        With `weighted`, only nuggets with a weight count.
+        A question counts by the share of its nuggets that are open: guessed, and not certain to be
+        carried by judged responses. With `weighted`, only nuggets with a weight count.
         """
-        questions, information = 0.0, 0.0
+        guessed_questions, information = 0.0, 0.0
         for question in self.questions:
             answer = self.decisions[question.id]
             selected = (
-                nugget_weights(question, self.official.weights) > 0 if weighted else slice(None)
+                nugget_weights(question, self.official_settings.weights) > 0
+                if weighted
+                else slice(None)
             )
             values = np.where(answer.is_judged, answer.values, self.probabilities[question.id])
             p = values.max(axis=0, initial=0.0)[selected]
             is_open = (1 - answer.is_judged).max(axis=0, initial=0)[selected] * (1 - p) > 0
             if len(p):
-                questions += float(is_open.mean())
+                guessed_questions += float(is_open.mean())
                 information += float((p * (1 - p))[is_open].sum())
-        return questions, information
+        return GuessCounts(guessed_questions, information)
 
 
 def shifted_intervals(
     predicted: PredictedRun, set_shift: SetShift, spread: ShiftVariances, general: bool
 ) -> RunIntervals:
     """Return intervals of A and F; None for F if too few questions have one."""
-    run, beta = predicted.with_uncertain_borrowed_judgements(), predicted.official.beta
+    run, beta = predicted.with_uncertain_borrowed_judgements(), predicted.official_settings.beta
     expected = run.answers_at_shift(set_shift.mean)
 
     def shift_interval(score_index: int, questions: float, information: float) -> ScoreInterval:
@@ -184,20 +196,20 @@ def shifted_intervals(
 
         `score_index` is 0 for A, 1 for macro F and 2 for micro F.
         """
-        amounts = run.guessed_amounts(weighted=score_index > 0)
-        on_these_questions = shift_interval(score_index, *amounts)
+        counts = run.count_guesses(weighted=score_index > 0)
+        on_these_questions = shift_interval(score_index, *counts)
         if not general:
             return on_these_questions
         in_general = shift_interval(score_index, inf, inf)
         return on_these_questions.joined(_add_sampling_error(in_general, question_scores()))
 
     share = interval(0, lambda: expected.share)
-    has_weight = expected.official.total > 0
+    has_weight = expected.official_stats.total > 0
     if has_weight.sum() < 1 + general:
         return RunIntervals(share, None, None)
-    macro = interval(1, lambda: expected.official.f(beta)[has_weight])
+    macro = interval(1, lambda: expected.official_stats.f(beta)[has_weight])
     return RunIntervals(
-        share, macro, interval(2, lambda: jackknife_pseudo_values(expected.official, beta))
+        share, macro, interval(2, lambda: jackknife_pseudo_values(expected.official_stats, beta))
     )
 
 

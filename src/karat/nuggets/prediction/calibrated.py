@@ -174,10 +174,10 @@ def fit_calibrated(
 
     With `nugget`, the nugget of each row, the mixed model is fitted.
     """
-    judged = ~np.isnan(labels)
-    yes, whose = labels[judged] > 0, None if nugget is None else nugget[judged]
-    logistic = fit_logistic(X[judged], yes, ridge, prior, whose)
-    threshold = best_f_threshold(logistic.probabilities(X[judged]), yes)
+    is_judged = ~np.isnan(labels)
+    yes, nugget_of_row = labels[is_judged] > 0, None if nugget is None else nugget[is_judged]
+    logistic = fit_logistic(X[is_judged], yes, ridge, prior, nugget_of_row)
+    threshold = best_f_threshold(logistic.probabilities(X[is_judged]), yes)
     return replace(logistic, threshold=threshold)
 
 
@@ -193,8 +193,9 @@ def fit_unjudged(
     ridges = np.append(np.full(X.shape[1], RIDGE), PLACE_RIDGE)
     placed = np.column_stack([X, unjudged.place])
     first = fit_calibrated(placed, training_labels, ridges, prior, nugget)
-    both = np.column_stack([placed, unjudged.echoes(first.probabilities(placed))])
-    return fit_calibrated(both, training_labels, np.append(ridges, RIDGE), prior, nugget), both
+    all_columns = np.column_stack([placed, unjudged.echoes(first.probabilities(placed))])
+    ridges = np.append(ridges, RIDGE)
+    return fit_calibrated(all_columns, training_labels, ridges, prior, nugget), all_columns
 
 
 def fit_with_likeness(
@@ -210,9 +211,9 @@ def fit_with_likeness(
     the rate of a nugget contains them.
     """
     plain = fit_calibrated(X, training_labels, RIDGE, prior, likeness.pool.cell_nugget)
-    columns = likeness.columns(training_labels, plain.probabilities(X), fold)
-    both = np.concatenate([X, columns], axis=1)
-    return fit_calibrated(both, training_labels, LIKENESS_RIDGE), both
+    likeness_columns = likeness.columns(training_labels, plain.probabilities(X), fold)
+    all_columns = np.concatenate([X, likeness_columns], axis=1)
+    return fit_calibrated(all_columns, training_labels, LIKENESS_RIDGE), all_columns
 
 
 class CrossValidation(NamedTuple):
@@ -281,10 +282,10 @@ def without_folds(
     """
     fold, start = cells.fold, np.append(model.intercept, model.weights)
     judged = np.flatnonzero(cells.is_judged)
-    Z, yes, whose = model.columns(X), cells.labels[judged] > 0, fold[judged]
+    Z, yes, fold_of_row = model.columns(X), cells.labels[judged] > 0, fold[judged]
     p, shares = sigmoid(product(Z[judged], start)), {}
-    for k in np.unique(whose).tolist():  # what its cells add to gradient and curvature
-        in_fold = whose == k
+    for k in np.unique(fold_of_row).tolist():  # what its cells add to gradient and curvature
+        in_fold = fold_of_row == k
         rows, chance = Z[judged[in_fold]], p[in_fold]
         curvature = product((rows * (chance * (1 - chance))[:, None]).T, rows)
         shares[k] = product(rows.T, yes[in_fold] - chance), curvature
@@ -297,7 +298,7 @@ def without_folds(
         if k in shares:
             gradient, curvature = shares[k]
             w = start - solve_symmetric(total_curvature - curvature, gradient)
-            elsewhere = whose != k
+            elsewhere = fold_of_row != k
             limit = best_f_threshold(sigmoid(product(Z[judged[elsewhere]], w)), yes[elsewhere])
         probabilities[in_fold] = sigmoid(product(Z[in_fold], w))
         carried[in_fold] = probabilities[in_fold] > limit
@@ -332,7 +333,7 @@ class PredictionBatch:
         if len(self.pool.texts) <= SMALL and sizes.max(initial=0) <= MAX_RESPONSES:
             return np.arange(len(self.pool.texts))
         most = min(MAX_RESPONSES, max(SMALL // max(len(sizes), 1), 20))
-        rows = (self.judged(question, most) for question in range(len(sizes)))
+        rows = (self.select_judged(question, most) for question in range(len(sizes)))
         return np.concatenate([np.zeros(0, np.int64), *rows])
 
     @cached_property
@@ -346,15 +347,15 @@ class PredictionBatch:
         pool, labels = self.pool.take(self.together), self.labels[self.cells]
         return FoldedCells(pool, labels, run_folds(pool, labels))
 
-    def judged(self, question: int, most: int) -> Ints:
-        """Return at most `most` judged responses to a question, in their order.
+    def select_judged(self, question: int, max_responses: int) -> Ints:
+        """Return at most `max_responses` judged responses to a question, in their order.
 
         Responses that carry a nugget are preferred.
         """
         table = self.pool.table(self.labels, question)
         rows = np.flatnonzero(~np.isnan(table).all(axis=1)) if table.size else np.zeros(0, np.int64)
-        carries = (table[rows] > 0).any(axis=1) if len(rows) else np.zeros(0, bool)
-        selected = np.sort(np.concatenate([rows[carries], rows[~carries]])[:most])
+        has_nugget = (table[rows] > 0).any(axis=1) if len(rows) else np.zeros(0, bool)
+        selected = np.sort(np.concatenate([rows[has_nugget], rows[~has_nugget]])[:max_responses])
         return np.asarray(selected + self.pool.starts[question], dtype=np.int64)
 
     def ask(
@@ -387,7 +388,7 @@ class PredictionBatch:
         """Return the probabilities of a batch; with `plain`, all answer the same question."""
         if plain is None:
             return model.probabilities(evidence(self.pool.take(batch), self.idf))
-        judged_rows = self.judged(int(self.pool.question[batch[0]]), COMPARED)
+        judged_rows = self.select_judged(int(self.pool.question[batch[0]]), COMPARED)
         pool = self.pool.take(np.concatenate([judged_rows, batch]))
         known_labels = self.labels[self.pool.cells(judged_rows)]
         X = evidence(pool, self.idf)

@@ -85,19 +85,23 @@ class _Descriptions:
         self.weights = self._weights(idf)
 
     def _weights(self, idf: StemIdf) -> Floats:
-        """Return tokens x kinds."""
+        """Return the weights of all tokens of descriptions, one column for each kind of weight.
+
+        Kinds: idf of content words, content words, informative idf, informative idf of words that
+        the question lacks, words with a digit, capitalized content words.
+        """
         words, ids = self.vocab.words(0, len(self.vocab)), self.words.ids
         content, capital = self._content_and_capital()
         weight = content * idf(words)[ids]
-        number = np.array([any(map(str.isdigit, word)) for word in words], dtype=np.bool_)[ids]
+        has_digit = np.array([any(map(str.isdigit, word)) for word in words], dtype=np.bool_)[ids]
         informative = weight * self._informativeness()
         texts = [question.text for question in self.pool.questions]
         question_words = _STEMS.tokens(texts, self.vocab)
-        size = np.int64(len(self.vocab) + 1)
-        row = np.repeat(np.arange(len(texts)), question_words.lengths)
-        has = row * size + question_words.ids
-        new = informative * ~np.isin(self.question * size + ids, has)
-        kinds = [weight, content, informative, new, number, capital & content]
+        n_keys = np.int64(len(self.vocab) + 1)  # a key identifies a question and a word
+        question = np.repeat(np.arange(len(texts)), question_words.lengths)
+        question_keys = question * n_keys + question_words.ids
+        new = informative * ~np.isin(self.question * n_keys + ids, question_keys)
+        kinds = [weight, content, informative, new, has_digit, capital & content]
         return np.ascontiguousarray(np.stack(kinds, axis=1), dtype=np.float64)
 
     def _content_and_capital(self) -> tuple[Flags, Flags]:
@@ -250,12 +254,12 @@ class UnjudgedEvidence:
         idf = smoothed_idf(pool.texts, rule)(vocab.words(0, len(vocab)))
         owner = np.repeat(np.arange(len(pool.texts)), np.diff(bounds))
         sentence = np.repeat(np.arange(len(parts)), sentences.lengths)
-        both = _pairs(sentence, sentences.ids, owner, len(vocab))
+        sentence_words = _pairs(sentence, sentences.ids, owner, len(vocab))
         words = np.repeat(np.arange(len(texts)), nuggets.lengths), nuggets.ids.astype(np.int64)
         passages = []
         for q, question in enumerate(pool.questions):
             starts = bounds[pool.starts[q] : pool.starts[q + 1] + 1] - bounds[pool.starts[q]]
-            row, word = _between(both, *bounds[pool.starts[q : q + 2]])
+            row, word = _between(sentence_words, *bounds[pool.starts[q : q + 2]])
             nugget, nugget_words = _between(words, *pool.nugget_starts[q : q + 2])
             kinds, at = np.unique(np.concatenate([word, nugget_words]), return_inverse=True)
             word, nugget_words = at.ravel()[: len(word)], at.ravel()[len(word) :]

@@ -30,7 +30,7 @@ from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError
 from karat.nuggets.prediction.pool import Pool
 from karat.nuggets.scores.official import (
-    Official,
+    OfficialSettings,
     RunAnswers,
     jackknife_pseudo_values,
     pool_stats,
@@ -66,8 +66,9 @@ class ScoreErrors(NamedTuple):
         A run's own error shrinks with the doubtful share, chance errors with its root. `doubtful`
         is the share of guesses and of pairs known from other runs, by their weight.
         """
-        wrong = doubtful * answered
-        between, within = self.between * (wrong * wrong), self.within * doubtful * answered
+        doubtful_share = doubtful * answered
+        between = self.between * (doubtful_share * doubtful_share)
+        within = self.within * doubtful * answered
         return ScoreErrors(self.bias * guessed * answered, between, within, self.runs)
 
 
@@ -119,14 +120,17 @@ class RunErrors(NamedTuple):
         """Return intervals of the scores of answers; None without errors of A."""
         if self.share is None:
             return None
-        share, official = _interval(answers.share, self.share, general), answers.official
-        has_weight = official.total > 0
+        share, official_stats = (
+            _interval(answers.share, self.share, general),
+            answers.official_stats,
+        )
+        has_weight = official_stats.total > 0
         if self.macro is None or self.micro is None or has_weight.sum() < 1 + general:
             return RunIntervals(share, None, None)
-        macro = _interval(official.f(beta)[has_weight], self.macro, general)
-        micro = score_interval(np.array([official.sums().f(beta)]), self.micro, 1)
+        macro = _interval(official_stats.f(beta)[has_weight], self.macro, general)
+        micro = score_interval(np.array([official_stats.sums().f(beta)]), self.micro, 1)
         if general:
-            in_general = score_interval(jackknife_pseudo_values(official, beta), self.micro)
+            in_general = score_interval(jackknife_pseudo_values(official_stats, beta), self.micro)
             micro = micro.joined(in_general)
         return RunIntervals(share, macro, micro)
 
@@ -255,7 +259,7 @@ class MeasuredErrors:
     carried: Flags
     labels: Floats  # judgements in a cell's own run; NaN if not judged
 
-    def errors(self, scoring: Official) -> RunErrors:
+    def errors(self, official_settings: OfficialSettings) -> RunErrors:
         """Return the errors of all guessed scores.
 
         They need two runs that were completely judged on two questions with that score.
@@ -264,19 +268,21 @@ class MeasuredErrors:
             return RunErrors()
         guessed = self.pool.question_scores(self.probabilities)
         share = score_errors(guessed[self._judged], self._official[self._judged])
-        least = SUPPORT if scoring.strict else np.nextafter(0, 1)  # as F counts judgements
+        least = (
+            SUPPORT if official_settings.strict else np.nextafter(0, 1)
+        )  # as F counts judgements
         carried = (np.nan_to_num(self.labels) >= least).astype(np.float64)
         has_score = ~np.isnan(self._official)
-        guessed_stats, official = (
-            pool_stats(self.pool, values, scoring).select(has_score).run(self._judged)
+        guessed_stats, official_stats = (
+            pool_stats(self.pool, values, official_settings).select(has_score).run(self._judged)
             for values in (self.probabilities, carried)
         )
-        f = official.f(scoring.beta)
+        f = official_stats.f(official_settings.beta)
         if ((~np.isnan(f)).sum(axis=1) > 1).sum() < 2:  # no nuggets are vital
             return RunErrors(share)
-        macro = score_errors(guessed_stats.f(scoring.beta), f)
+        macro = score_errors(guessed_stats.f(official_settings.beta), f)
         guessed_micro, official_micro = (
-            stats.sums().f(scoring.beta) for stats in (guessed_stats, official)
+            stats.sums().f(official_settings.beta) for stats in (guessed_stats, official_stats)
         )
         scored = ~np.isnan(official_micro)
         micro = whole_errors(guessed_micro[scored], official_micro[scored])
@@ -298,9 +304,10 @@ class MeasuredErrors:
 
             doubt = noise / share of wrong guesses, at most 1
         """
-        judged = ~np.isnan(self.labels)
-        wrong = float((self.carried != (self.labels > 0))[judged].mean()) if judged.any() else 0.0
-        return min(1.0, label_noise(self.pool, self.labels) / max(wrong, 0.01))
+        is_judged = ~np.isnan(self.labels)
+        is_wrong = (self.carried != (self.labels > 0))[is_judged]
+        wrong_share = float(is_wrong.mean()) if len(is_wrong) else 0.0
+        return min(1.0, label_noise(self.pool, self.labels) / max(wrong_share, 0.01))
 
 
 def label_noise(pool: Pool, labels: Floats) -> float:

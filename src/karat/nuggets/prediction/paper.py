@@ -267,18 +267,21 @@ def trained_scores(
     vocab = Vocab()
     texts, words = (paper.words.tokens(batch, vocab) for batch in (pool.descriptions, pool.texts))
     weights = _weights(pool, paper, idf, vocab)
-    kinds, numbers = np.unique(cells.fold, return_inverse=True)
-    whose = np.zeros(len(pool.texts), dtype=np.int64)
-    whose[pool.cell_response] = numbers.ravel()
+    fold_numbers, cell_folds = np.unique(cells.fold, return_inverse=True)
+    fold_of_response = np.zeros(len(pool.texts), dtype=np.int64)
+    fold_of_response[pool.cell_response] = cell_folds.ravel()
     arguments = *words, pool.starts, *texts, pool.description_starts, pool.nugget_starts
-    taught = *arguments, (labels > 0).view(np.uint8), whose
-    rules = paper.n, paper.once, paper.normalised
-    by = paper.responses, paper.informativeness == INFORMED
-    out = np.where(np.isin(without, kinds), np.searchsorted(kinds, without), -1).astype(np.int64)
-    most = max(1, TOGETHER // max(len(labels), 1))
-    for first in range(0, len(out), most):
-        batch = out[first : first + most]
-        yield from _kernel.nugget_taught(*taught, batch, weights, *rules, *by, None)
+    judged_arguments = *arguments, (labels > 0).view(np.uint8), fold_of_response
+    ngram_settings = paper.n, paper.once, paper.normalised
+    uses = paper.responses, paper.informativeness == INFORMED
+    numbers = np.where(np.isin(without, fold_numbers), np.searchsorted(fold_numbers, without), -1)
+    left_out_folds = numbers.astype(np.int64)
+    batch_size = max(1, TOGETHER // max(len(labels), 1))
+    for first in range(0, len(left_out_folds), batch_size):
+        batch = left_out_folds[first : first + batch_size]
+        yield from _kernel.nugget_taught(
+            *judged_arguments, batch, weights, *ngram_settings, *uses, None
+        )
         progress(len(pool.texts), len(pool.texts), "scoring by judged responses")
 
 

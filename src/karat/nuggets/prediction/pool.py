@@ -317,10 +317,14 @@ def assessor_agreement(
     predicted, actual = float((carried & judged).sum()), float(yes.sum())
     guess = carried.astype(np.float64) if estimates is None else estimates
     scores = pool.run_scores(np.where(judged, guess, 0.0))
-    official = pool.run_scores(np.where(judged, yes, 0.0).astype(np.float64))
+    official_scores = pool.run_scores(np.where(judged, yes, 0.0).astype(np.float64))
     precision, recall = hits / predicted if predicted else 0.0, hits / actual if actual else 0.0
     f = 2 * hits / (predicted + actual) if predicted + actual else 0.0
-    of_runs = tau_b(official, scores), r_squared(official, scores), rmse(official, scores)
+    of_runs = (
+        tau_b(official_scores, scores),
+        r_squared(official_scores, scores),
+        rmse(official_scores, scores),
+    )
     return AssessorAgreement(precision, recall, f, *of_runs)
 
 
@@ -331,7 +335,7 @@ class FoldedCells:
     pool: Pool
     labels: Floats  # NaN if not judged; more than 0 is yes
     fold: Ints
-    official: Floats | None = None
+    corrected_labels: Floats | None = None
     """Judgements to compare with, if they differ from `labels`. Corrected judgements use those of
     the fold that is left out, so nothing may be learned from them."""
 
@@ -377,7 +381,7 @@ class FoldedCells:
     @property
     def official_labels(self) -> Floats:
         """The judgements to compare with."""
-        return self.labels if self.official is None else self.official
+        return self.labels if self.corrected_labels is None else self.corrected_labels
 
     def agreement(self, carried: Flags, chances: Floats | None = None) -> AssessorAgreement:
         """Return how decisions agree with official judgements."""

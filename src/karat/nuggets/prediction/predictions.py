@@ -47,7 +47,7 @@ from karat.nuggets.prediction.pool import (
     strict_labels,
 )
 from karat.nuggets.scores.decisions import AnswerDecisions, PredictAnswer
-from karat.nuggets.scores.official import Official, run_answers
+from karat.nuggets.scores.official import OfficialSettings, run_answers
 from karat.nuggets.scores.words import ENGLISH, IdfSource
 from karat.nuggets.sets.judgements import Judgements
 from karat.nuggets.sets.keys_and_runs import Question, Response, Run, make_run, normal
@@ -114,15 +114,17 @@ class Predictions:
     strict: bool = False  # True if it predicts full support: partial support does not count
     spread: ShiftVariances = PRIOR_SPREAD
     """Variances of the shifts of predictions, for intervals without measured errors."""
-    _errors: dict[tuple[Official, bool], RunErrors] = field(default_factory=dict)
+    _errors: dict[tuple[OfficialSettings, bool], RunErrors] = field(default_factory=dict)
 
-    def errors(self, official: Official, adjusted: bool = False) -> RunErrors:
+    def errors(self, official_settings: OfficialSettings, adjusted: bool = False) -> RunErrors:
         """Return the measured errors of scores; with `adjusted`, after adjustment by models."""
-        if (official, adjusted) not in self._errors:
+        if (official_settings, adjusted) not in self._errors:
             source = self.adjustment if adjusted and self.adjustment else self
             runs = source.measured_errors
-            self._errors[official, adjusted] = runs.errors(official) if runs else RunErrors()
-        return self._errors[official, adjusted]
+            self._errors[official_settings, adjusted] = (
+                runs.errors(official_settings) if runs else RunErrors()
+            )
+        return self._errors[official_settings, adjusted]
 
     @cached_property
     def doubt(self) -> float:
@@ -163,7 +165,7 @@ class Predictions:
         self,
         run: Run,
         decisions: Mapping[str, AnswerDecisions],
-        official: Official,
+        official_settings: OfficialSettings,
         *,
         general: bool = False,
     ) -> RunIntervals | None:
@@ -185,27 +187,27 @@ class Predictions:
         answered = sum(len(decisions[q.id].values) > 0 for q in questions) / max(len(questions), 1)
         if not answered or (general and len(questions) < 2):
             return None
-        errors = self._errors_of(run, decisions, answered, official)
+        errors = self._errors_of(run, decisions, answered, official_settings)
         tables = (
             {q.id: self.pool.answer(cells, run.tag, q.id) for q in questions}
             for cells in (self.probabilities, ~np.isnan(self.labels))
         )
-        predicted = PredictedRun(questions, run, decisions, official, *tables)
+        predicted = PredictedRun(questions, run, decisions, official_settings, *tables)
         expected, with_decisions = run_answers(
-            questions, run, decisions, official, predicted.probabilities
+            questions, run, decisions, official_settings, predicted.probabilities
         )
-        intervals = errors.intervals(expected, official.beta, general)
+        intervals = errors.intervals(expected, official_settings.beta, general)
         if isinstance(self.classifier, Calibrated) and any(few_runs(error) for error in errors):
             by_base_rate = shifted_intervals(predicted, self.shift, self.spread, general)
             intervals = errors.narrower(intervals, by_base_rate) if intervals else by_base_rate
-        return intervals and intervals.holding(with_decisions, official.beta)
+        return intervals and intervals.holding(with_decisions, official_settings.beta)
 
     def _errors_of(
         self,
         run: Run,
         decisions: Mapping[str, AnswerDecisions],
         answered: float,
-        official: Official,
+        official_settings: OfficialSettings,
     ) -> RunErrors:
         """Return the errors of a run that is partly guessed and partly known from other runs.
 
@@ -222,10 +224,10 @@ class Predictions:
                 tables = answer.open_pairs, borrowed, answer.open_pairs & adjusted
                 counts += [*(int(table.sum()) for table in tables), answer.is_judged.size]
         guessed, borrowed, _, _ = (counts / max(counts[3], 1)).tolist()
-        errors = self.errors(official)
+        errors = self.errors(official_settings)
         if adjustment and adjustment.measured_errors:
             share = float(counts[2] / max(counts[0], 1))
-            errors = adjustment.errors(errors, self.errors(official, adjusted=True), share)
+            errors = adjustment.errors(errors, self.errors(official_settings, adjusted=True), share)
         doubtful = guessed + self.doubt * borrowed
         return RunErrors(*(error and error.scaled(guessed, doubtful, answered) for error in errors))
 

@@ -187,7 +187,7 @@ def tallies(scores: Floats, yes: Flags, units: Ints) -> dict[int, ThresholdTally
     return {unit: _tally(scores[cells], yes[cells]) for unit, cells in _members(units)}
 
 
-def grid(scores: Floats) -> Floats:
+def candidate_thresholds(scores: Floats) -> Floats:
     """Return midpoints of distinct scores, at most 100, and one below and one above all."""
     distinct = np.unique(scores)
     middle = (distinct[1:] + distinct[:-1]) / 2
@@ -197,7 +197,7 @@ def grid(scores: Floats) -> Floats:
 
 
 def _tally(scores: Floats, yes: Flags, thresholds: Floats | None = None) -> ThresholdTally:
-    at = grid(scores) if thresholds is None else thresholds
+    at = candidate_thresholds(scores) if thresholds is None else thresholds
     judged = np.sort(scores[yes]), np.sort(scores[~yes])
     fp, tn = (np.searchsorted(group, at, side="right").astype(np.float64) for group in judged)
     return ThresholdTally(at, np.stack([fp, tn, len(judged[1]) - tn, len(judged[0]) - fp], axis=1))

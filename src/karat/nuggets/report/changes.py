@@ -89,8 +89,8 @@ def _page(changes: NuggetChanges) -> str:
             element("li", quote(row.description), " ", element("small", quote(row.question)))
             for row in vital[:MAX_LISTED]
         ]
-        left = len(vital) - len(items)
-        items += [element("li", f"and {left:,} more below")] if left else []
+        n_more = len(vital) - len(items)
+        items += [element("li", f"and {n_more:,} more below")] if n_more else []
         title = element("h3", f"{SIGNS[change]}: {len(vital):,} vital")
         inner = element("ul", *items) if items else element("p", "none", class_="note")
         columns.append(element("div", title, inner, class_=f"column {change}"))
@@ -116,9 +116,9 @@ def _page(changes: NuggetChanges) -> str:
 
 
 def _cards(changes: NuggetChanges, rows: Sequence[ChangeRow]) -> Iterator[Card]:
-    questions, both = changes.scoring.nuggets.key.questions, changes.scoring.scored
+    questions, versions = changes.scoring.nuggets.key.questions, changes.scoring.scored
     passages = {
-        id: [_passages(question, version.run.responses(id)) for version in both]
+        id: [_passages(question, version.run.responses(id)) for version in versions]
         for id, question in questions.items()
     }
     places = {
@@ -129,7 +129,7 @@ def _cards(changes: NuggetChanges, rows: Sequence[ChangeRow]) -> Iterator[Card]:
     for row in rows:
         sides = []
         j, texts = places[row.question, row.nugget], (row.old_response, row.new_response)
-        for passage, version, text in zip(passages[row.question], both, texts, strict=True):
+        for passage, version, text in zip(passages[row.question], versions, texts, strict=True):
             side_text = passage(j, text) if row.change != MISSED else ""
             sides.append((version.run.tag, bool(text), side_text))
         yield Card(row.change, row.importance, row.by, _card(row, questions[row.question], sides))

@@ -127,8 +127,8 @@ def contents_answer(contents: NuggetContents) -> tuple[str, ...]:
         )
         if rows
     ]
-    wrong = f" Judgements: {' and '.join(problems)}." if problems else ""
-    return (f"{size}; {judged}.{wrong}",)
+    conflicts = f" Judgements: {' and '.join(problems)}." if problems else ""
+    return (f"{size}; {judged}.{conflicts}",)
 
 
 def _difficulty(bins: Sequence[DifficultyBin], contents: Table) -> list[Table | Figure]:

@@ -141,7 +141,9 @@ def questions_figure(scoring: NuggetScoring) -> Figure:
 def _page(scoring: NuggetScoring) -> str:
     runs = [scoring.scored[k] for k in scoring.ranked]
     questions = scoring.nuggets.key.questions.values()
-    matrices = [QuestionMatrix(question, runs, scoring.official.strict) for question in questions]
+    matrices = [
+        QuestionMatrix(question, runs, scoring.official_settings.strict) for question in questions
+    ]
     n_readable = _count_runs_with_responses(matrices, runs)
     scores = [item.by_question(scoring.scale) for item in runs]
     name = score_name(scoring)
@@ -186,20 +188,20 @@ def _count_runs_with_responses(
     matrices: Sequence[QuestionMatrix], runs: Sequence[ScoredRun]
 ) -> int:
     """Return how many of the best runs have their responses in the page."""
-    left = MAX_BYTES
+    bytes_left = MAX_BYTES
     for number, run in enumerate(runs):
-        left -= sum(len(text.encode()) for matrix in matrices for text in matrix.texts(run))
-        if left < 0:
+        bytes_left -= sum(len(text.encode()) for matrix in matrices for text in matrix.texts(run))
+        if bytes_left < 0:
             return number
     return len(runs)
 
 
 def _first(matrices: Sequence[QuestionMatrix]) -> Iterator[QuestionMatrix]:
     """Yield the questions that the page shows without its script."""
-    left = MAX_CELLS
+    cells_left = MAX_CELLS
     for number, matrix in enumerate(matrices):
-        left -= len(matrix.order) * len(matrix.runs)
-        if number and left < 0:
+        cells_left -= len(matrix.order) * len(matrix.runs)
+        if number and cells_left < 0:
             return
         yield matrix
 

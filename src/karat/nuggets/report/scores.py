@@ -77,7 +77,7 @@ def _score(row: RunRow, scale: str) -> str:
 
 
 def _difference_text(delta: float, ends: tuple[float, float] | None, p: float | None) -> str:
-    """Return a difference with its interval and p, if there are any."""
+    """Return a difference as text, with its interval `ends` and p where they are given."""
     interval = f" {format_interval(*ends, DIGITS)}" if ends else ""
     return f"{format_signed(delta, DIGITS)}{interval}{'' if p is None else f', {p_text(p)}'}"
 
@@ -120,11 +120,11 @@ def _rules(questions: int, has_interval: Sequence[bool], rows: Sequence[RunRow])
         yield "One question is too few for a test."
         return
     if any(has_interval):
-        guesses = any(row.guessed > 0 for row in rows)
-        allow = " and allows for wrong guesses" if guesses else ""
+        has_guesses = any(row.guessed > 0 for row in rows)
+        allowance = " and allows for wrong guesses" if has_guesses else ""
         yield (
             f"A difference is decided if p < {SIGNIFICANCE_LEVEL}, that is, if its 95% interval, "
-            f"which is over questions{allow}, excludes zero."
+            f"which is over questions{allowance}, excludes zero."
         )
         if questions < MIN_DECIDING_UNITS:
             yield (
@@ -149,15 +149,17 @@ def changes_answer(changes: NuggetChanges) -> tuple[str, ...]:
     lost, gained = counts["lost"], counts["gained"]
     if not any((lost.vital, lost.okay, gained.vital, gained.okay)):
         return (f"{new} carries the same nuggets as {old}.",)
-    vital = any(row.vital for row in changes.counts)
+    has_vital_changes = any(row.vital for row in changes.counts)
     kind, n_lost, n_gained = (
-        ("vital nugget", lost.vital, gained.vital) if vital else ("nugget", lost.okay, gained.okay)
+        ("vital nugget", lost.vital, gained.vital)
+        if has_vital_changes
+        else ("nugget", lost.okay, gained.okay)
     )
     moved = f"{new} lost {format_count(n_lost, kind)} that {old} carries and gained {n_gained:,}"
     test = next((test for test in changes.tests if test.questions), None)
     if test is None:
         return (f"{moved}.",)
-    name = f"F({changes.scoring.official.beta:g})" if test.score == "F" else test.score
+    name = f"F({changes.scoring.official_settings.beta:g})" if test.score == "F" else test.score
     ends = None if test.low is None or test.high is None else (test.low, test.high)
     change = f"{name} {_difference_text(test.delta, ends, None if isnan(test.p) else test.p)}"
     if test.questions < 2:
@@ -288,7 +290,7 @@ def score_document(scoring: NuggetScoring) -> Document:
     key = scoring.nuggets.key.digest
     signatures |= {name: f"{pourpre.signature}|key={key}" for name, (pourpre, _) in words}
     runs, *tables = _tables(scoring)
-    pictures: list[Block] = [*_forest(scoring)]
+    pictures: list[Block] = [*_difference_figures(scoring)]
     if len(scoring.rows) == 1 or any(row.f_low is not None for row in scoring.rows):
         pictures.append(_intervals(scoring))
     if scoring.rows and scoring.nuggets.key.questions:
@@ -326,7 +328,7 @@ def _tables(scoring: NuggetScoring) -> list[Table]:
     return [table for table in tables if table.rows or table.key in ("rows", "questions")]
 
 
-def _forest(scoring: NuggetScoring) -> list[Gallery]:
+def _difference_figures(scoring: NuggetScoring) -> list[Gallery]:
     """Return a chart of the runs nearest to the best one, as differences from it."""
     rows = [
         difference_row(row.run, row.delta, row.low, row.high, row.verdict)
@@ -334,8 +336,8 @@ def _forest(scoring: NuggetScoring) -> list[Gallery]:
     ]
     if not rows:
         return []
-    best, left = scoring.differences[0].best, len(scoring.differences) - len(rows)
-    more = f" The {len(rows)} nearest of {len(scoring.differences)} runs." if left else ""
+    best, n_runs = scoring.differences[0].best, len(scoring.differences)
+    more = f" The {len(rows)} nearest of {n_runs} runs." if len(rows) < n_runs else ""
     caption = f"Dots: differences; lines: 95% intervals. Filled and red: decided.{more}"
     return [difference_gallery(f"Runs by {score_name(scoring)}", best, rows, caption)]
 

@@ -32,7 +32,7 @@ from karat.nuggets.prediction.pool import (
     run_labels,
 )
 from karat.nuggets.results.notes import CORRECTED_NOTE, STRICT_NOTE
-from karat.nuggets.scores.official import NuggetStats, Official, RunScore, pool_stats
+from karat.nuggets.scores.official import NuggetStats, OfficialSettings, RunScore, pool_stats
 from karat.nuggets.sets.judgements import UNNAMED, Judgements
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
@@ -127,14 +127,14 @@ class ScoringMethod(NamedTuple):
 
 def in_hindsight(
     name: str,
-    official: AverageScores,
+    official_averages: AverageScores,
     thresholds: Sequence[float],
     scores_at: Callable[[float], AverageScores],
 ) -> ScoringMethod:
     """Return a method at the thresholds with the best tau-b, one for each average."""
     scores = [scores_at(threshold) for threshold in thresholds]
     best = []
-    for k, official_scores in enumerate(official):
+    for k, official_scores in enumerate(official_averages):
         taus = [tau_b(official_scores, averages[k]) for averages in scores]
         best.append(max(range(len(taus)), key=lambda t: -2.0 if isnan(taus[t]) else taus[t]))
     micro, macro = best
@@ -145,10 +145,12 @@ def in_hindsight(
 
 
 def swapped(
-    method: str, average: str, runs: Sequence[str], official: Floats, guessed: Floats
+    method: str, average: str, runs: Sequence[str], official_scores: Floats, guessed_scores: Floats
 ) -> Iterator[Swap]:
     """Yield the pairs of runs that guesses swap, largest difference first; ties are not swaps."""
-    official_gap, guessed_gap = (np.subtract.outer(x, x) for x in (official, guessed))
+    official_gap, guessed_gap = (
+        np.subtract.outer(scores, scores) for scores in (official_scores, guessed_scores)
+    )
     i, j = np.nonzero((official_gap > SLACK) & (guessed_gap < -SLACK))
     for k in np.lexsort((j, i, -official_gap[i, j])).tolist():
         pair = int(i[k]), int(j[k])
@@ -157,11 +159,11 @@ def swapped(
 
 
 def agreement_of_scores(
-    method: ScoringMethod, official: AverageScores, runs: Sequence[str]
+    method: ScoringMethod, official_averages: AverageScores, runs: Sequence[str]
 ) -> Iterator[tuple[ScoreAgreement, list[Swap]]]:
     """Yield the agreement of a method with both averages of official F, and the swaps."""
     for average, official_scores, scores, threshold in zip(
-        AVERAGES, official, method.scores, method.thresholds, strict=True
+        AVERAGES, official_averages, method.scores, method.thresholds, strict=True
     ):
         swaps = list(swapped(method.name, average, runs, official_scores, scores))
         sizes = [swap.official for swap in swaps]
@@ -297,9 +299,9 @@ class NuggetAgreement(Result):
     name: str
     settings: Mapping[str, Any]
     pool: Pool
-    official: Floats  # values of cells that both judged; NaN elsewhere
-    other: Floats
-    left_out: tuple[int, int]  # numbers of pairs that only the official, only the others have
+    official_values: Floats  # values of cells that both judged; NaN elsewhere
+    other_values: Floats
+    left_out: tuple[int, int]  # pairs that only the official, and that only the others have
     models: tuple[str, ...] = ()
     """Models that made the other judgements, if no person did."""
 
@@ -309,16 +311,19 @@ class NuggetAgreement(Result):
     def rows(self) -> tuple[AgreementRow, ...]:
         """Agreement on all runs, then on each."""
         in_run = [(tag, self.pool.cell_run == k) for k, tag in enumerate(self.pool.runs)]
-        in_all = ALL, np.ones(len(self.official), dtype=np.bool_)
+        in_all = ALL, np.ones(len(self.official_values), dtype=np.bool_)
         return tuple(self._row(tag, mask) for tag, mask in [in_all, *in_run])
 
     def _row(self, run: str, mask: Flags) -> AgreementRow:
-        official = np.where(mask, self.official, np.nan)
-        hits, predicted, actual = counts_by_question(self.pool, self.other > 0, official)
+        official_values = np.where(mask, self.official_values, np.nan)
+        hits, predicted, actual = counts_by_question(
+            self.pool, self.other_values > 0, official_values
+        )
         shares = (hits, predicted), (hits, actual), (2 * hits, predicted + actual)
-        precision, recall, f = (share_interval(*both) for both in shares)
-        both = mask & ~np.isnan(self.official)
-        labels = ((x[both] > 0).astype(np.float64) for x in (self.official, self.other))
+        precision, recall, f = (share_interval(*counts) for counts in shares)
+        is_judged = mask & ~np.isnan(self.official_values)
+        both = self.official_values, self.other_values
+        labels = ((values[is_judged] > 0).astype(np.float64) for values in both)
         kappa = cohen_kappa(*labels)
         kappa_value = None if np.isnan(kappa.value) else kappa.value
         return AgreementRow(run, kappa.units, *precision, *recall, *f, kappa.equal, kappa_value)
@@ -328,19 +333,23 @@ class NuggetAgreement(Result):
         """Statistics by both, runs x questions; answers without a common pair have no weight."""
         shape = len(self.pool.runs), len(self.pool.questions)
         answers = self.pool.cell_run * shape[1] + self.pool.cell_question
-        judged = np.bincount(answers[~np.isnan(self.official)], minlength=shape[0] * shape[1])
-        judged = judged.reshape(shape)
-        carried = ((np.nan_to_num(x) > 0).astype(np.float64) for x in (self.official, self.other))
-        official, other = (
-            pool_stats(self.pool, values, Official(self.settings["beta"])).select(judged > 0)
-            for values in carried
+        judged_pairs = np.bincount(
+            answers[~np.isnan(self.official_values)], minlength=shape[0] * shape[1]
         )
-        return official, other
+        has_judged_pair = judged_pairs.reshape(shape) > 0
+        both = self.official_values, self.other_values
+        carried = ((np.nan_to_num(values) > 0).astype(np.float64) for values in both)
+        settings = OfficialSettings(self.settings["beta"])
+        official_stats, other_stats = (
+            pool_stats(self.pool, values, settings).select(has_judged_pair) for values in carried
+        )
+        return official_stats, other_stats
 
     @cached_property
     def _averages(self) -> tuple[AverageScores, AverageScores]:
-        official, other = (average_f(stats, self.settings["beta"]) for stats in self._stats)
-        return official, other
+        beta = self.settings["beta"]
+        official_averages, other_averages = (average_f(stats, beta) for stats in self._stats)
+        return official_averages, other_averages
 
     @cached_property
     def runs(self) -> tuple[ShiftRow, ...]:
@@ -348,25 +357,30 @@ class NuggetAgreement(Result):
         rows, n_questions = [], len(self.pool.questions)
         for average in AVERAGES:
             both = zip(*(getattr(x, average).tolist() for x in self._averages), strict=True)
-            for k, (official, other) in enumerate(both):
-                if np.isnan(official):
+            for k, (official_score, other_score) in enumerate(both):
+                if np.isnan(official_score):
                     continue
                 without = [
-                    self._difference(average, k, np.arange(n_questions) != question)
+                    self._score_shift(average, k, np.arange(n_questions) != question)
                     for question in np.flatnonzero(self._stats[0].total[k] > 0)
                 ]
-                shift = other - official
+                shift = other_score - official_score
                 _, low, high = jackknife_interval(shift, without, -1.0)
-                rows.append(ShiftRow(self.pool.runs[k], average, official, other, shift, low, high))
+                scores = official_score, other_score, shift
+                rows.append(ShiftRow(self.pool.runs[k], average, *scores, low, high))
         return tuple(rows)
 
-    def _difference(self, average: str, run: int, questions: Flags) -> float:
-        """Return the difference of a run's scores on some questions."""
-        official, other = (
+    def _score_shift(self, average: str, run: int, questions: Flags) -> float:
+        """Return a run's other score minus its official score, on some questions."""
+        official_averages, other_averages = (
             average_f(stats.run(slice(run, run + 1)).select(questions), self.settings["beta"])
             for stats in self._stats
         )
-        return float(getattr(other, average)[0]) - float(getattr(official, average)[0])
+        other_score, official_score = (
+            getattr(other_averages, average),
+            getattr(official_averages, average),
+        )
+        return float(other_score[0]) - float(official_score[0])
 
     @cached_property
     def _scored(self) -> list[tuple[ScoreAgreement, list[Swap]]]:
@@ -374,11 +388,11 @@ class NuggetAgreement(Result):
         if len(has_score) < 2:
             return []
         runs = [self.pool.runs[k] for k in has_score]
-        official, other = (
+        official_averages, other_averages = (
             AverageScores(*(part[has_score] for part in averages)) for averages in self._averages
         )
-        method = ScoringMethod("other judgements", other)
-        return list(agreement_of_scores(method, official, runs))
+        method = ScoringMethod("other judgements", other_averages)
+        return list(agreement_of_scores(method, official_averages, runs))
 
     @property
     def scores(self) -> tuple[ScoreAgreement, ...]:
@@ -428,7 +442,7 @@ def agree_nuggets(
         strict: count partial support as no support.
         progress: function that is called with the progress.
     """
-    Official(beta)
+    OfficialSettings(beta)
     if not isinstance(other, NuggetSet | Judgements):
         if isinstance(nuggets, NuggetSet):
             other = as_nuggets(other, progress)
@@ -459,7 +473,8 @@ def agree_nuggets(
     rows = np.unique(pool.run[pool.cell_response[shared]])
     judged = make_pool(nuggets.key, [nuggets.runs[pool.runs[k]] for k in rows.tolist()])
     is_selected = np.isin(pool.cell_run, rows)
-    official, other_values = (np.where(shared, x, np.nan)[is_selected] for x in values)
+    official_values, other_values = (np.where(shared, x, np.nan)[is_selected] for x in values)
     settings = {"beta": beta, "corrected": corrected, "strict": strict}
     left_out = int((is_judged[0] & ~shared).sum()), int((is_judged[1] & ~shared).sum())
-    return NuggetAgreement(nuggets.name, settings, judged, official, other_values, left_out, models)
+    values_of_both = official_values, other_values
+    return NuggetAgreement(nuggets.name, settings, judged, *values_of_both, left_out, models)

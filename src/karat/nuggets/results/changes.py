@@ -13,7 +13,7 @@ from karat.nuggets.formats.loading import as_nuggets
 from karat.nuggets.prediction.intervals import Significance, paired_significance
 from karat.nuggets.results.scoring import NuggetScoring, ScoredRun, about_skipped, score_nuggets
 from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NO_RESPONSE, NOTHING
-from karat.nuggets.scores.official import Official
+from karat.nuggets.scores.official import OfficialSettings
 from karat.nuggets.sets.nugget_set import NuggetSet, first_names, remarks
 from karat.progress import Progress, silent
 from karat.results import Result
@@ -112,7 +112,7 @@ class NuggetChanges(Result):
     ) -> Iterator[tuple[bool, str, str, float | None]]:
         """Yield for each nugget whether it is carried, by which response, the source, and p."""
         answer, responses = version.decisions[question], version.run.responses(question)
-        for j, credit in enumerate(answer.credit(self.scoring.official.strict)):
+        for j, credit in enumerate(answer.credit(self.scoring.official_settings.strict)):
             text, by = "" if credit is None else responses[credit].text, answer.by(j, credit)
             p = self.scoring.guess_probability(version, question, j) if by == GUESS else None
             yield credit is not None, text, by, p
@@ -149,8 +149,8 @@ class NuggetChanges(Result):
     def significance(self, score: str = "F") -> Significance:
         """Test whether the mean score differs, with an interval of the difference."""
         margins = self.scoring.margins(score)
-        both = margins[0], margins[1]
-        return paired_significance(score, [*self.differences(score).values()], both)
+        margins_of_versions = margins[0], margins[1]
+        return paired_significance(score, [*self.differences(score).values()], margins_of_versions)
 
     @cached_property
     def tests(self) -> tuple[Significance, ...]:
@@ -174,7 +174,7 @@ class NuggetChanges(Result):
         counts = {by: sum(row.by == by for row in changed) for by in _UNSURE}
         changes = f"of {len(changed):,} changes"
         unsure = [f"{count:,} {changes} {_UNSURE[by]}." for by, count in counts.items() if count]
-        skipped = about_skipped(self.scoring.scored[1].official.skipped)
+        skipped = about_skipped(self.scoring.scored[1].official_score.skipped)
         remarks = dict.fromkeys([*self.remarks, *self.scoring.about_guesses])
         return (*map(str, self.tests), *unsure, *skipped, *remarks)
 
@@ -182,7 +182,7 @@ class NuggetChanges(Result):
 def diff_nuggets(
     old: NuggetSet | GivenPath,
     new: NuggetSet | GivenPath,
-    official: Official | None = None,
+    official_settings: OfficialSettings | None = None,
     *,
     names: Sequence[str] = ("old", "new"),
     guess: bool = True,
@@ -198,7 +198,7 @@ def diff_nuggets(
         old, new: sets with the same key and one run each; the judgements of `old` are used.
         names: names of the versions if their runs have the same tag.
         everything: also list nuggets that both or neither version has.
-        official, guess, classifier, corrected, general: as for `score_nuggets`.
+        official_settings, guess, classifier, corrected, general: as for `score_nuggets`.
         progress: function that is called with the progress.
     """
     old, new = as_nuggets(old, progress), as_nuggets(new, progress)
@@ -217,7 +217,7 @@ def diff_nuggets(
         runs = [replace(run, tag=name) for run, name in zip(versions, names, strict=True)]
     done = score_nuggets(
         replace(old, runs={run.tag: run for run in runs}),
-        official,
+        official_settings,
         guess=guess,
         classifier=classifier,
         corrected=corrected,

@@ -304,8 +304,8 @@ def nugget_judge_agreement(
         )
     pairs = []
     for (first, x), (second, y) in combinations(zip(table.judges, labels, strict=True), 2):
-        both = cohen_kappa(x, y)
-        pairs.append(PairKappa(first, second, both.units, both.equal, both.value, both.reason))
+        pair = cohen_kappa(x, y)
+        pairs.append(PairKappa(first, second, pair.units, pair.equal, pair.value, pair.reason))
     base = agreement_of(nuggets.name, [("nuggets", table, runs)], controls)
     notes = (*base.notes, *remarks(nuggets))
     return NuggetJudgeAgreement(

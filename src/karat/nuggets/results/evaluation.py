@@ -47,7 +47,7 @@ from karat.nuggets.results.tuning import CrossValidated, Tuning, trial, tune_nug
 from karat.nuggets.scores.decisions import decide_run
 from karat.nuggets.scores.official import (
     NuggetStats,
-    Official,
+    OfficialSettings,
     RunScore,
     nugget_stats,
     run_lengths,
@@ -143,7 +143,7 @@ class NuggetEvaluation(CrossValidated):
     """Agreement of classifiers and baselines with the assessors."""
 
     nuggets: NuggetSet
-    official: Official
+    official_settings: OfficialSettings
     calibrated: CrossValidation
 
     @cached_property
@@ -170,12 +170,12 @@ class NuggetEvaluation(CrossValidated):
         """Yield the agreement of Pourpre, as published, with official F, and of ROUGE with A."""
         for method in self._methods:
             for average in ("macro", "micro") if method.run_scores else ():
-                official, scores = (
+                official_f, scores = (
                     np.array([getattr(score, average).f for score in run_scores])
                     for run_scores in (self._official_runs, method.run_scores)
                 )
-                numbers = tau_b(official, scores), r_squared(official, scores)
-                rmse_of_runs = rmse(official, scores)
+                numbers = tau_b(official_f, scores), r_squared(official_f, scores)
+                rmse_of_runs = rmse(official_f, scores)
                 name = f"{method.name}, {average}"
                 yield EvaluationRow(name, None, None, None, *numbers, rmse_of_runs)
         for method in self._methods:
@@ -232,7 +232,7 @@ class NuggetEvaluation(CrossValidated):
         for run in self._judged_runs:
             run_tag = None if self.settings["corrected"] else run.tag
             decisions = decide_run(run, key, judgements, run_tag=run_tag)
-            scores.append(self.official.score(run, key, decisions))
+            scores.append(self.official_settings.score(run, key, decisions))
         return scores
 
     @property
@@ -247,11 +247,13 @@ class NuggetEvaluation(CrossValidated):
 
     @cached_property
     def _official_f(self) -> AverageScores:
-        return average_f(self._official_stats, self.official.beta)
+        return average_f(self._official_stats, self.official_settings.beta)
 
     def _averages(self, values: Floats) -> AverageScores:
         """Return F of runs from values of cells."""
-        return average_f(self.tuning.stats(values, self.official), self.official.beta)
+        return average_f(
+            self.tuning.stats(values, self.official_settings), self.official_settings.beta
+        )
 
     @cached_property
     def _decisions(self) -> dict[str, Flags]:
@@ -300,7 +302,7 @@ class NuggetEvaluation(CrossValidated):
 
     def _pourpre(self) -> Iterator[ScoringMethod]:
         """Yield Pourpre as published, and at its best threshold, below which a match counts 0."""
-        key, runs, beta = self.nuggets.key, self._judged_runs, self.official.beta
+        key, runs, beta = self.nuggets.key, self._judged_runs, self.official_settings.beta
         questions = list(key.questions.values())
         lengths = np.array([run_lengths(run, questions) for run in runs])
         idf = self.tuning.idf.of_words(self.nuggets.runs.values(), Pourpre().stem)
@@ -348,18 +350,18 @@ class NuggetEvaluation(CrossValidated):
     @cached_property
     def run_scores(self) -> tuple[GuessedRun, ...]:
         """Official and guessed F of runs, with intervals: the paper's Figure 5."""
-        beta, runs = self.official.beta, self.tuning.cells.pool.runs
-        stats = self.tuning.stats(self.calibrated.probabilities, self.official)
-        official = self._official_f
+        beta, runs = self.official_settings.beta, self.tuning.cells.pool.runs
+        stats = self.tuning.stats(self.calibrated.probabilities, self.official_settings)
+        official_averages = self._official_f
         guessed = average_f(stats, beta)
         intervals = (
-            intervals_of_whole_runs(guessed.micro, official.micro),
+            intervals_of_whole_runs(guessed.micro, official_averages.micro),
             intervals_of_runs(stats.f(beta), self._official_stats.f(beta)),
         )
         return tuple(
             row
             for k, average in enumerate(AVERAGES)
-            for row in _guessed_runs(average, runs, official[k], guessed[k], intervals[k])
+            for row in _guessed_runs(average, runs, official_averages[k], guessed[k], intervals[k])
         )
 
     @cached_property
@@ -370,9 +372,9 @@ class NuggetEvaluation(CrossValidated):
         identical responses are not used, so that the threshold alone decides.
         """
         rules = [trial.classifier for trial in self.tuning.trials]
-        official = self._official_f.micro
+        official_f = self._official_f.micro
         return tuple(
-            TauPoint(rule.stem, rule.n, threshold, tau_b(official, self._averages(carried).micro))
+            TauPoint(rule.stem, rule.n, threshold, tau_b(official_f, self._averages(carried).micro))
             for rule in rules
             if (rule.weight, rule.stop) == ("idf", "none")
             for threshold, carried in self._at_thresholds(rule)
@@ -435,34 +437,36 @@ def _quantiles(scores: Floats) -> list[float]:
 def _guessed_runs(
     average: str,
     runs: Sequence[str],
-    official: Floats,
+    official_scores: Floats,
     guessed: Floats,
     intervals: Sequence[ScoreInterval | None],
 ) -> Iterator[GuessedRun]:
     """Yield official and guessed scores of runs, with intervals where there are any."""
-    scores = zip(runs, official.tolist(), guessed.tolist(), intervals, strict=True)
+    scores = zip(runs, official_scores.tolist(), guessed.tolist(), intervals, strict=True)
     for run, official_score, score, interval in scores:
         low, high = (interval.low, interval.high) if interval else (None, None)
         yield GuessedRun(run, average, official_score, score, low, high)
 
 
 def paper_runs(
-    tuning: Tuning, official: Sequence[GuessedRun], scoring: Official
+    tuning: Tuning, official_runs: Sequence[GuessedRun], official_settings: OfficialSettings
 ) -> tuple[str, tuple[GuessedRun, ...]]:
     """Return the threshold model and the runs of Figure 5 by the paper's own classifier.
 
-    `official` has official micro F. Guessed F comes from the default settings, with thresholds of
-    the likeliest model, learned without the run.
+    `official_runs` have official micro F. Guessed F comes from the default settings, with
+    thresholds of the likeliest model, learned without the run.
     """
     cells, classifier = tuning.cells, tuning.default.classifier
     models = compare_models(cells.pool, tuning.scores(classifier), cells.labels)
     model = "global" if tuning.by == "question" else likeliest_model(models)
     classifier = replace(classifier, threshold_model=model)
     chances, _ = classifier.leave_out(cells, tuning.idf)
-    guessed = average_f(tuning.stats(cells.or_known(chances), scoring), scoring.beta).micro
-    official_f = np.array([row.official for row in official])
+    guessed = average_f(
+        tuning.stats(cells.or_known(chances), official_settings), official_settings.beta
+    ).micro
+    official_f = np.array([row.official for row in official_runs])
     intervals = intervals_of_whole_runs(guessed, official_f)
-    runs = [row.run for row in official]
+    runs = [row.run for row in official_runs]
     return model, tuple(_guessed_runs("micro", runs, official_f, guessed, intervals))
 
 
@@ -503,7 +507,7 @@ def evaluate_nuggets(
         progress: function that is called with the progress.
     """
     nuggets = as_nuggets(nuggets, progress)
-    official = Official(beta, strict=strict)
+    official_settings = OfficialSettings(beta, strict=strict)
     shared: dict[str, Any] = {"institution": institution, "corrected": corrected, "strict": strict}
     tuned = tune_nuggets(nuggets, by, classifier=classifier, progress=progress, **shared)
     tuning, settings = tuned.tuning, {"leave_out": by, "beta": beta, **tuned.settings}
@@ -511,4 +515,4 @@ def evaluate_nuggets(
     X = evidence(pool, tuning.idf.of_classifier(pool, ENGLISH), progress)
     likeness = None if by == "question" else Likeness(pool)
     calibrated = cross_validate(cells, X, likeness, progress=progress)
-    return NuggetEvaluation(nuggets.name, settings, tuning, nuggets, official, calibrated)
+    return NuggetEvaluation(nuggets.name, settings, tuning, nuggets, official_settings, calibrated)

@@ -15,7 +15,7 @@ from karat.evalset.catalogue import GivenPath
 from karat.gating.items import ItemScores, ItemText, MeasuredItems, digest
 from karat.nuggets.formats.loading import open_runs
 from karat.nuggets.results.scoring import NuggetScoring, score_nuggets
-from karat.nuggets.scores.official import Official
+from karat.nuggets.scores.official import OfficialSettings
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
 from karat.settings import NamedSettings
@@ -58,7 +58,7 @@ def read_questions(
     model_judges: Sequence[str] | None = None,
     ties: str | None = None,
     skip_unknown: bool | None = None,
-    official: Official | None = None,
+    official_settings: OfficialSettings | None = None,
     guess: bool = True,
     classifier: NamedSettings | str | None = None,
     corrected: bool = True,
@@ -82,7 +82,7 @@ def read_questions(
     nuggets = _open_single_run(run, key, guess, inputs, progress)
     done = score_nuggets(
         nuggets,
-        official,
+        official_settings,
         guess=guess,
         classifier=classifier,
         corrected=corrected,
@@ -117,7 +117,7 @@ def _open_single_run(
 
 def _items(done: NuggetScoring, names: Sequence[str]) -> ItemScores:
     (scored_run,), rows = done.scored, done.questions
-    key, strict = done.nuggets.key, done.official.strict
+    key, strict = done.nuggets.key, done.official_settings.strict
     tables = {name: [_cells(getattr(row, name)) for row in rows] for name in names}
     # `responses` is a count, not a setting
     signed = re.sub(r",responses=\d+|\|interval=[^|]*", "", done.signature)
@@ -128,8 +128,8 @@ def _items(done: NuggetScoring, names: Sequence[str]) -> ItemScores:
     carried = []
     for row in rows:
         credits = scored_run.decisions[row.question].credit(strict)
-        both = zip(key.questions[row.question].nuggets, credits, strict=True)
-        carried.append(tuple(n.id for n, credit in both if n.vital and credit is not None))
+        nuggets = zip(key.questions[row.question].nuggets, credits, strict=True)
+        carried.append(tuple(n.id for n, credit in nuggets if n.vital and credit is not None))
 
     def item_texts(places: Sequence[int]) -> list[ItemText]:
         ids = [rows[at].question for at in places]

@@ -16,7 +16,7 @@ from karat.nuggets.prediction.predictions import (
     Predictions,
 )
 from karat.nuggets.prediction.thresholds import BEST_F, BUILT_IN, MODELS
-from karat.nuggets.scores.official import Official
+from karat.nuggets.scores.official import OfficialSettings
 from karat.nuggets.scores.words import POOLED, TOKENIZER, IdfSource
 from karat.nuggets.sets.judgements import HALF, NAMELESS
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -77,7 +77,10 @@ def _about_model(judge: ModelJudge) -> str:
 
 
 def about_intervals(
-    predictions: Predictions, official: Official, general: bool, has_intervals: bool
+    predictions: Predictions,
+    official_settings: OfficialSettings,
+    general: bool,
+    has_intervals: bool,
 ) -> str:
     """Explain the ends of intervals, if there are any."""
     is_calibrated = isinstance(predictions.classifier, Calibrated)
@@ -85,7 +88,7 @@ def about_intervals(
         return "It has no intervals: they need at least two runs judged on at least two questions."
     questions = "questions like these" if general else "these questions"
     ends = f"Low and high: 95% intervals of A and of F macro on {questions}"
-    errors = predictions.errors(official).share
+    errors = predictions.errors(official_settings).share
     if not is_calibrated or not few_runs(errors):
         return f"{ends}, from its errors on judged runs left out of its training."
     judged = int((predictions.labels >= 0).sum())
@@ -150,7 +153,7 @@ def percentage(share: float, digits: int = 0) -> str:
 
 
 def signature(
-    official: Official,
+    official_settings: OfficialSettings,
     predictions: Predictions | None,
     nuggets: NuggetSet,
     corrected: bool,
@@ -166,7 +169,7 @@ def signature(
     if models := judgements.labels_by_model:
         judged += ",models=" + "+".join(quote(name or NAMELESS, safe="") for name in models)
     parts = [
-        f"{official},judgements={judged}",
+        f"{official_settings},judgements={judged}",
         f"key={nuggets.key.digest}",
         f"judged={judgements.digest if judgements.rows else 'none'}",
     ]

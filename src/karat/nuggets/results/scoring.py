@@ -37,7 +37,7 @@ from karat.nuggets.results.notes import (
 from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NOTHING, AnswerDecisions, decide_run
 from karat.nuggets.scores.official import (
     NuggetShares,
-    Official,
+    OfficialSettings,
     RunScore,
     mean_shares,
     score_shares,
@@ -143,7 +143,7 @@ class ScoredRun(NamedTuple):
 
     run: Run
     decisions: Mapping[str, AnswerDecisions]
-    official: RunScore
+    official_score: RunScore
     shares: tuple[NuggetShares, ...]  # A, V and W of every question
     intervals: RunIntervals | None = None  # None without guesses
 
@@ -160,26 +160,28 @@ class ScoredRun(NamedTuple):
         }
         return RunRow(
             run=self.run.tag,
-            micro=self.official.micro.f,
-            macro=self.official.macro.f,
-            questions=len(self.official.questions),
+            micro=self.official_score.micro.f,
+            macro=self.official_score.macro.f,
+            questions=len(self.official_score.questions),
             known_share=sources[JUDGEMENT] / nuggets,
             guessed=sources[GUESS] / nuggets,
             undecided=sources[NOTHING] / nuggets,
-            **_shared_fields(self.official.macro, RunRow),
+            **_shared_fields(self.official_score.macro, RunRow),
             **_shared_fields(mean_shares(self.shares), RunRow),
             **ends,
         )
 
     def questions(self) -> Iterator[QuestionRow]:
         """Yield the scores of all questions of the key."""
-        scores = {row.question: _shared_fields(row, QuestionRow) for row in self.official.questions}
+        scores = {
+            row.question: _shared_fields(row, QuestionRow) for row in self.official_score.questions
+        }
         for row in self.shares:
             yield QuestionRow(*row[:5], **scores.get(row.question, {}))
 
     def by_question(self, score: str = "F") -> dict[str, float]:
         """Return the score, F or A, V, W, of each question that has it."""
-        rows: Sequence[Any] = self.official.questions if score == "F" else self.shares
+        rows: Sequence[Any] = self.official_score.questions if score == "F" else self.shares
         values = {row.question: getattr(row, "f" if score == "F" else score) for row in rows}
         return {id: value for id, value in values.items() if not math.isnan(value)}
 
@@ -195,7 +197,7 @@ class NuggetScoring(Result):
     """Scores of runs."""
 
     nuggets: NuggetSet
-    official: Official
+    official_settings: OfficialSettings
     corrected: bool
     general: bool
     scored: tuple[ScoredRun, ...]
@@ -255,7 +257,9 @@ class NuggetScoring(Result):
         for scored, row in zip(self.scored, self.rows, strict=True):
             value, intervals = row.macro if score == "F" else getattr(row, score), scored.intervals
             if self.general and self.predictions:
-                intervals = self.predictions.intervals(scored.run, scored.decisions, self.official)
+                intervals = self.predictions.intervals(
+                    scored.run, scored.decisions, self.official_settings
+                )
             ends = getattr(intervals, interval_name, None)
             if ends is not None:
                 margins.append(Margin(value - ends.low, ends.high - value))
@@ -274,10 +278,10 @@ class NuggetScoring(Result):
         rows = []
         for scored, (id, question) in product(self.scored, self.nuggets.key.questions.items()):
             answer, responses = scored.decisions[id], scored.run.responses(id)
-            credits = answer.credit(self.official.strict)
+            credits = answer.credit(self.official_settings.strict)
             credited = {credit for credit in credits if credit is not None}
             words = {k: words_with_nuggets(responses[k].text, question.nuggets) for k in credited}
-            supports = answer.support(self.official.strict).tolist()
+            supports = answer.support(self.official_settings.strict).tolist()
             for j, (nugget, credit) in enumerate(zip(question.nuggets, credits, strict=True)):
                 by = answer.by(j, credit)
                 rows.append(
@@ -315,13 +319,18 @@ class NuggetScoring(Result):
         """Settings of the scores, and the classifier."""
         settings = {"corrected": self.corrected, "general": self.general}
         by = {"classifier": self.classifier if self.predictions else None}
-        return {**asdict(self.official), **settings, **by, "ties": self.nuggets.judgements.ties}
+        return {
+            **asdict(self.official_settings),
+            **settings,
+            **by,
+            "ties": self.nuggets.judgements.ties,
+        }
 
     @property
     def signature(self) -> str:
         """Everything that changes the numbers, except the texts of runs."""
         return signature(
-            self.official, self.predictions, self.nuggets, self.corrected, self.general
+            self.official_settings, self.predictions, self.nuggets, self.corrected, self.general
         )
 
     @cached_property
@@ -346,7 +355,9 @@ class NuggetScoring(Result):
     @property
     def _set_notes(self) -> list[str]:
         sentences = remarks(self.nuggets, corrected=self.corrected)
-        sentences += about_skipped(q for scored in self.scored for q in scored.official.skipped)
+        sentences += about_skipped(
+            q for scored in self.scored for q in scored.official_score.skipped
+        )
         answers = [answer for scored in self.scored for answer in scored.decisions.values()]
         if any(answer.undecided for answer in answers):
             sentences.append("Pairs of response and nugget that nobody judged get no credit.")
@@ -358,7 +369,7 @@ class NuggetScoring(Result):
         if self.predictions is None:
             return []
         has_intervals = any(scored.intervals for scored in self.scored)
-        settings = self.official, self.general, has_intervals
+        settings = self.official_settings, self.general, has_intervals
         return about_guesses(self.predictions, about_intervals(self.predictions, *settings))
 
     def _about_unjudged(self) -> list[str]:
@@ -367,7 +378,7 @@ class NuggetScoring(Result):
         is_unjudged = np.array([id not in judged_questions for id in self.nuggets.key.questions])
         if self.predictions is None or not is_unjudged.any() or not self.scored:
             return []
-        if self.predictions.errors(self.official).share is None:
+        if self.predictions.errors(self.official_settings).share is None:
             return []
         answers = [
             [(bool(scored.run.responses(id)), a.all_settled) for id, a in scored.decisions.items()]
@@ -401,7 +412,7 @@ def about_skipped(questions: Iterable[str]) -> list[str]:
 
 def score_nuggets(
     nuggets: NuggetSet | GivenPath,
-    official: Official | None = None,
+    official_settings: OfficialSettings | None = None,
     *,
     guess: bool = True,
     classifier: NamedSettings | str | None = None,
@@ -416,7 +427,7 @@ def score_nuggets(
 
     Args:
         nuggets: a set, or its name or path.
-        official: settings of the official score.
+        official_settings: settings of the official score.
         guess: let a classifier decide unjudged pairs; else they get no credit.
         classifier: such as `paper:n=1,stem=porter`; by default the calibrated one.
         corrected: apply the most favourable judgement to identical responses of all runs; else use
@@ -427,12 +438,14 @@ def score_nuggets(
         details: list every nugget in reports.
         progress: function that is called with the progress.
     """
-    official, names = official or Official(), judged_as or {}
+    official_settings, names = official_settings or OfficialSettings(), judged_as or {}
     parsed: Any = parse_classifier(classifier or Calibrated())
     nuggets = as_nuggets(nuggets, progress)
     predictions = None
     if guess:
-        predictions = predict_support(nuggets, progress, classifier=parsed, strict=official.strict)
+        predictions = predict_support(
+            nuggets, progress, classifier=parsed, strict=official_settings.strict
+        )
     scored = []
     for run in nuggets.runs.values():
         tag = None if corrected else names.get(run.tag, run.tag)
@@ -441,18 +454,18 @@ def score_nuggets(
         decisions = decide_run(run, nuggets.key, judgements, predict, progress, run_tag=tag)
         intervals = None
         if predictions:
-            intervals = predictions.intervals(run, decisions, official, general=general)
+            intervals = predictions.intervals(run, decisions, official_settings, general=general)
         shares = score_shares(run, nuggets.key, decisions)
-        score = official.score(run, nuggets.key, decisions)
+        score = official_settings.score(run, nuggets.key, decisions)
         scored.append(ScoredRun(run, decisions, score, shares, intervals))
     idf = getattr(parsed, "source", IdfSource())
-    by_words = score_pourpre(nuggets, official, idf, progress) if pourpre else ()
+    by_words = score_pourpre(nuggets, official_settings, idf, progress) if pourpre else ()
     return NuggetScoring(
-        *(nuggets, official, corrected, general, tuple(scored)),
+        *(nuggets, official_settings, corrected, general, tuple(scored)),
         *(predictions, by_words, details, str(parsed)),
     )
 
 
 def score_name(scoring: NuggetScoring) -> str:
     """Return the score that runs are ranked by, as people read it: `F(3)` or `A`."""
-    return f"F({scoring.official.beta:g})" if scoring.scale == "F" else "A"
+    return f"F({scoring.official_settings.beta:g})" if scoring.scale == "F" else "A"

@@ -35,7 +35,7 @@ from karat.nuggets.prediction.thresholds import (
     model_rows,
 )
 from karat.nuggets.results.notes import CORRECTED_NOTE, STRICT_NOTE, about_idf
-from karat.nuggets.scores.official import NuggetStats, Official, pool_stats
+from karat.nuggets.scores.official import NuggetStats, OfficialSettings, pool_stats
 from karat.nuggets.scores.words import IdfSource
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
@@ -113,10 +113,10 @@ class Tuning:
         """Return the scores of all cells by a classifier, each without its fold's judgements."""
         return classifier.scores(self.cells, self.idf)
 
-    def stats(self, values: Floats, official: Official) -> NuggetStats:
+    def stats(self, values: Floats, official_settings: OfficialSettings) -> NuggetStats:
         """Return runs x questions from values of judged cells; the others count as not carried."""
         judged = np.where(np.isnan(self.cells.official_labels), 0.0, values)
-        return pool_stats(self.cells.pool, judged, official)
+        return pool_stats(self.cells.pool, judged, official_settings)
 
 
 def judged_pool(nuggets: NuggetSet, *, strict: bool = False) -> tuple[Pool, Floats]:
@@ -304,15 +304,15 @@ def tune_nuggets(
         raise InputError(f"classifier={classifier}: expected {expected}")
     nuggets = with_institutions(as_nuggets(nuggets, progress), institution)
     pool, labels = judged_pool(nuggets, strict=strict)
-    official = labels
+    official_labels = labels
     if corrected:
-        official = corrected_labels(pool, nuggets.judgements, strict=strict)
+        official_labels = corrected_labels(pool, nuggets.judgements, strict=strict)
     if paper.responses and by == "question":
         raise InputError(
             "training on judged responses while questions are left out: of a question that is left "
             "out no response is known; leave out systems or institutions"
         )
-    cells, source = FoldedCells(pool, labels, folds(pool, by), official), paper.source
+    cells, source = FoldedCells(pool, labels, folds(pool, by), official_labels), paper.source
     trials = []
     for done, rule in enumerate(rules := settings(paper), 1):
         trials.append(trial(cells, rule, source))

@@ -128,7 +128,7 @@ class RunScore:
 
 
 @dataclass(frozen=True)
-class Official:
+class OfficialSettings:
     """Settings of the official score; beta is 3 since 2004, it was 5 in 2003.
 
     `strict`: partial support does not count; else it counts in full.
@@ -327,30 +327,30 @@ def jackknife_pseudo_values(stats: NuggetStats, beta: float) -> Floats:
     return np.asarray(len(scored) * stats.sums().f(beta) - (len(scored) - 1) * np.array(without))
 
 
-def pool_stats(pool: Pool, cells: Floats, official: Official) -> NuggetStats:
+def pool_stats(pool: Pool, cells: Floats, official_settings: OfficialSettings) -> NuggetStats:
     """Return runs x questions from values of cells; without a response nothing is returned."""
     best = np.nan_to_num(pool.answers(cells))
-    return nugget_stats(pool.questions, official.weights, best, best, pool.lengths)
+    return nugget_stats(pool.questions, official_settings.weights, best, best, pool.lengths)
 
 
 class RunAnswers(NamedTuple):
     """The answers of one run, question by question."""
 
     share: Floats  # A
-    official: NuggetStats
+    official_stats: NuggetStats
 
     def scores(self, beta: float) -> tuple[float, float, float]:
         """Return A, F macro and F micro; F is NaN where no nugget has any weight."""
-        f, scored = self.official.f(beta), self.official.total > 0
+        f, scored = self.official_stats.f(beta), self.official_stats.total > 0
         macro = float(f[scored].mean()) if scored.any() else np.nan
-        return float(self.share.mean()), macro, float(self.official.sums().f(beta))
+        return float(self.share.mean()), macro, float(self.official_stats.sums().f(beta))
 
 
 def run_answers(
     questions: Sequence[Question],
     run: Run,
     decisions: Mapping[str, AnswerDecisions],
-    official: Official,
+    official_settings: OfficialSettings,
     probabilities: Mapping[str, Floats],
 ) -> tuple[RunAnswers, RunAnswers]:
     """Return a run's expected answers, with probabilities for guesses, and its decided ones.
@@ -361,9 +361,9 @@ def run_answers(
     for question in questions:
         answer, probability = decisions[question.id], probabilities[question.id]
         support = expected_support = answer.best
-        count = expected_count = answer.returned_counts(official.strict)
+        count = expected_count = answer.returned_counts(official_settings.strict)
         if not answer.is_judged.all():
-            tables = answer.values, answer.carried(official.strict)
+            tables = answer.values, answer.carried(official_settings.strict)
             mixed = (np.where(answer.is_judged, table, probability) for table in tables)
             expected_support, expected_count = (x.max(axis=0, initial=0.0) for x in mixed)
         supports.append(np.stack([expected_support, support]))
@@ -371,5 +371,7 @@ def run_answers(
     ends, returned_counts = _starts(questions), np.concatenate(counts, axis=1)
     shares = sum_groups(np.concatenate(supports, axis=1), ends) / np.diff(ends)
     lengths = np.broadcast_to(run_lengths(run, questions), shares.shape)
-    stats = nugget_stats(questions, official.weights, returned_counts, returned_counts, lengths)
+    stats = nugget_stats(
+        questions, official_settings.weights, returned_counts, returned_counts, lengths
+    )
     return RunAnswers(shares[0], stats.run(0)), RunAnswers(shares[1], stats.run(1))

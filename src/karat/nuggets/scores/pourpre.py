@@ -23,7 +23,7 @@ from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError
 from karat.metrics.names import metric
 from karat.nuggets.scores import official
-from karat.nuggets.scores.official import NuggetStats, Official, RunScore
+from karat.nuggets.scores.official import NuggetStats, OfficialSettings, RunScore
 from karat.nuggets.scores.words import IdfSource, RaggedWords, Weigh, count_weights, cut_words
 from karat.nuggets.sets.keys_and_runs import NuggetKey, Question, Response, Run
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -45,7 +45,7 @@ class Pourpre:
     weights: str = "vital"
 
     def __post_init__(self) -> None:
-        Official(self.beta, self.weights)  # the same rules
+        OfficialSettings(self.beta, self.weights)  # the same rules
         if not 0 <= self.threshold <= 1:
             raise InputError(f"threshold={self.threshold}: expected a number from 0 to 1")
 
@@ -99,10 +99,13 @@ class Pourpre:
 
 
 def score_pourpre(
-    nuggets: NuggetSet, scoring: Official, idf: IdfSource, progress: Progress = silent
+    nuggets: NuggetSet,
+    official_settings: OfficialSettings,
+    idf: IdfSource,
+    progress: Progress = silent,
 ) -> tuple[tuple[Pourpre, list[RunScore]], ...]:
     """Score all runs by counts and by idf, with beta and weights of the official score."""
-    plain = Pourpre(beta=scoring.beta, weights=scoring.weights)
+    plain = Pourpre(beta=official_settings.beta, weights=official_settings.weights)
     runs = nuggets.runs.values()
     variants = plain, replace(plain, weigh=idf.of_words(runs, plain.stem))
     return tuple(

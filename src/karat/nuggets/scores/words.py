@@ -353,29 +353,29 @@ def quotation(words: Sequence[ResponseWord], nugget: int) -> str:
     return "".join(pieces)
 
 
-def excerpt(response: str, nugget: Nugget, most: int = 30) -> str:
-    """Return the `most` words in a row with the most words of the nugget; all if it is short.
+def excerpt(response: str, nugget: Nugget, max_words: int = 30) -> str:
+    """Return `max_words` words in a row with the most words of the nugget; all if it is short.
 
     Among equally good windows, the middle one of the first group that overlaps is chosen.
     """
     words = words_with_nuggets(response, [nugget])
-    window = best_window([bool(word.nuggets) for word in words], most)
+    window = best_window([bool(word.nuggets) for word in words], max_words)
     if len(window) == len(words):
         return response
     text = response[words[window.start].start : words[window.stop - 1].end]
     return f"{'… ' * (window.start > 0)}{text}{' …' * (window.stop < len(words))}"
 
 
-def best_window(in_nugget: Sequence[bool], most: int) -> range:
-    """Return the positions of the `most` words in a row with the most words of a nugget."""
-    if len(in_nugget) <= most:
+def best_window(in_nugget: Sequence[bool], size: int) -> range:
+    """Return the positions of the `size` words in a row with the most words of a nugget."""
+    if len(in_nugget) <= size:
         return range(len(in_nugget))
     sums = np.cumsum([0, *in_nugget])
-    counts = sums[most:] - sums[:-most]
+    counts = sums[size:] - sums[:-size]
     good = np.flatnonzero(counts == counts.max())
-    near = good[good < good[0] + most]
+    near = good[good < good[0] + size]
     first = int(near[len(near) // 2])
-    return range(first, first + most)
+    return range(first, first + size)
 
 
 def _stem_sets(texts: Iterable[str]) -> list[set[str]]:

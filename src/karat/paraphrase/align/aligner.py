@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from karat import _kernel
 from karat.arrays import Ints, NDArray, np
@@ -121,6 +121,9 @@ class Aligner:
 Texts = tuple[Any, Any, Any, Any]
 """Ids and offsets of the source text, then of the pivot text."""
 
+PartAligner: TypeAlias = "_kernel.JointAligner | _kernel.FertilityAligner"
+"""The kernel's aligner of a part of the text."""
+
 
 class HmmLearner:
     """The HMM: jumps, and t(pivot | source) and t(source | pivot) as entries of word pairs."""
@@ -142,7 +145,7 @@ class HmmLearner:
         """Return the initial entries of word pairs."""
         return np.ones((size, 2), np.float32)
 
-    def part(self, texts: Texts, cells: Any, entries: Any, posteriors: Any) -> Any:
+    def part(self, texts: Texts, cells: Any, entries: Any, posteriors: Any) -> PartAligner:
         """Return the kernel's aligner for a part of the text, with the current estimates."""
         tables = {"cells": cells, "entries": entries, "jumps": self.jumps, "words": self.n_words}
         settings = self.aligner.longest, self.aligner.agreement
@@ -161,9 +164,9 @@ class HmmLearner:
         _kernel.add_at(self.totals[0], sources, counts)
         _kernel.add_at(self.totals[1], pivots, counts)
 
-    def add_part(self, kernel: _kernel.JointAligner) -> None:
+    def add_part(self, part_aligner: Any) -> None:
         """Add the jumps counted in a part of the text."""
-        self.jump_counts += kernel.jump_counts()
+        self.jump_counts += part_aligner.jump_counts()
 
     def entries(
         self, keys: NDArray[np.int32], sums: Ints, read_last: Callable[[], Any]
@@ -213,7 +216,7 @@ class FertilityLearner:
         """Return the initial entries of word pairs."""
         return np.zeros(size, np.int64)
 
-    def part(self, texts: Texts, cells: Any, entries: Any, posteriors: Any) -> Any:
+    def part(self, texts: Texts, cells: Any, entries: Any, posteriors: Any) -> PartAligner:
         """Return the kernel's aligner for a part of the text; it overwrites `posteriors`."""
         settings = self.aligner.longest, self.aligner.agreement
         return _kernel.FertilityAligner(self.model, *texts, *settings, cells, entries, posteriors)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from karat import _kernel
 from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError
-from karat.paraphrase.align.aligner import LEARNERS, Aligner, Iteration
+from karat.paraphrase.align.aligner import LEARNERS, Aligner, Iteration, PartAligner
 from karat.paraphrase.align.parallel_text import (
     LinkFiles,
     Links,
@@ -90,11 +90,11 @@ class _WordPairs:
         del cells
         self.columns.append(columns)
         self.rows.append(rows)
-        for at in range(0, len(columns), _PAIRS):
-            end = min(at + _PAIRS, len(columns))
-            sources = _source_words(rows, at, end)
-            self.keys.append(np.stack([sources, columns[at:end]], axis=1))
-            self.entries.append(self.learner.first_entries(end - at))
+        for first in range(0, len(columns), _PAIRS):
+            end = min(first + _PAIRS, len(columns))
+            sources = _source_words(rows, first, end)
+            self.keys.append(np.stack([sources, columns[first:end]], axis=1))
+            self.entries.append(self.learner.first_entries(end - first))
         after = [len(file) for file in (self.cells, self.columns, self.rows)]
         self.parts.append(_TextPart((start, stop), *zip(before, after, strict=True)))
 
@@ -115,7 +115,7 @@ class _WordPairs:
             forget_pages([keys])
             progress(n_numbered, len(keys), "sorting pairs")
 
-    def _open(self, part: _TextPart) -> tuple[Tokens, Tokens, Any, NDArray[Any]]:
+    def _open(self, part: _TextPart) -> tuple[Tokens, Tokens, PartAligner, NDArray[Any]]:
         """Return both texts of a part, its aligner and its posteriors."""
         source, pivot = self.source.part(*part.sentences), self.pivot.part(*part.sentences)
         texts = (source.ids, source.offsets, pivot.ids, pivot.offsets)
@@ -126,14 +126,14 @@ class _WordPairs:
     def iterate(self, step: Iteration, threads: int | None, progress: Progress) -> None:
         """Run an iteration of EM: count in all parts, then estimate."""
         for part in self.parts:
-            source, pivot, kernel, posteriors = self._open(part)
-            expect = partial(kernel.expect, **self.learner.e_step_options(step))
+            source, pivot, part_aligner, posteriors = self._open(part)
+            expect = partial(part_aligner.expect, **self.learner.e_step_options(step))
             batches = cut_batches(source, pivot)
             part_progress = partial(self._report_part, progress, part)
             deque(run_in_batches(expect, batches, threads, part_progress, step.name), maxlen=0)
             self.posteriors.write(part.cells[0], posteriors)
-            self._collect_counts(part, kernel)
-            self.learner.add_part(kernel)
+            self._collect_counts(part, part_aligner)
+            self.learner.add_part(part_aligner)
         self._estimate(progress, step.name)
         self.learner.update(step)
 
@@ -143,51 +143,53 @@ class _WordPairs:
         """Report the progress in a part as progress in the whole text."""
         progress(part.sentences[0] + done, len(self.source), name)
 
-    def _collect_counts(self, part: _TextPart, kernel: Any) -> None:
+    def _collect_counts(self, part: _TextPart, part_aligner: PartAligner) -> None:
         """Store the counts of a part, and add them to the totals of the words."""
         rows = self.rows.read(*part.rows)
         first, size = part.pairs[0], part.pairs[1] - part.pairs[0]
-        for at in range(0, size, _PAIRS):
-            end = min(at + _PAIRS, size)
-            counts = kernel.counts(at, end)
-            self.counts.write(first + at, counts)
-            columns = self.columns.read(first + at, first + end)
-            self.learner.add_pairs(_source_words(rows, at, end), columns, counts)
+        for start in range(0, size, _PAIRS):
+            end = min(start + _PAIRS, size)
+            counts = part_aligner.counts(start, end)
+            self.counts.write(first + start, counts)
+            columns = self.columns.read(first + start, first + end)
+            self.learner.add_pairs(_source_words(rows, start, end), columns, counts)
 
     def _estimate(self, progress: Progress, step_name: str) -> None:
         """Sum the counts of each pair over all parts, and write its new entry to all parts."""
         starts = np.array([part.pairs[0] for part in self.parts], dtype=np.int64)
-        for number, ends in enumerate(self.range_ends):
-            keys = self.all_keys.read(number * _PAIRS, (number + 1) * _PAIRS)
+        for k, ends in enumerate(self.range_ends):
+            keys = self.all_keys.read(k * _PAIRS, (k + 1) * _PAIRS)
             cuts = zip(starts.tolist(), ends.tolist(), strict=True)
             numbered_cuts = [(self.numbers.read(*cut), cut) for cut in cuts if cut[0] < cut[1]]
             sums = np.zeros(len(keys), np.int64)
-            for at, cut in numbered_cuts:
-                _kernel.add_at(sums, at, self.counts.read(*cut))
+            for numbers, cut in numbered_cuts:
+                _kernel.add_at(sums, numbers, self.counts.read(*cut))
             read_last = partial(self._last_entries, len(keys), numbered_cuts)
             entries = self.learner.entries(keys, sums, read_last)
-            for at, cut in numbered_cuts:
-                self.entries.write(cut[0], entries[at])
+            for numbers, cut in numbered_cuts:
+                self.entries.write(cut[0], entries[numbers])
             starts = ends
-            progress(number + 1, len(self.range_ends), f"{step_name}: estimating")
+            progress(k + 1, len(self.range_ends), f"{step_name}: estimating")
 
     def _last_entries(
         self, size: int, numbered_cuts: list[tuple[Any, tuple[int, int]]]
     ) -> NDArray[Any]:
         """Return the current entries of a range of pairs."""
         entries = self.learner.first_entries(size)
-        for at, cut in numbered_cuts:
-            entries[at] = self.entries.read(*cut)
+        for numbers, cut in numbered_cuts:
+            entries[numbers] = self.entries.read(*cut)
         return entries
 
     def link(self, part: _TextPart, **work: Any) -> Links:
         """Return the links of a part; `work` is `threads` and `progress`."""
-        source, pivot, kernel, _ = self._open(part)
+        source, pivot, part_aligner, _ = self._open(part)
         aligner, batches = self.learner.aligner, cut_batches(source, pivot)
 
         def decode(rule: str) -> Links:
-            options = self.learner.decode_options() | {"rule": rule}
-            decode_batch = partial(kernel.decode, **options, threshold=aligner.threshold or 0.5)
+            options: dict[str, Any] = {**self.learner.decode_options(), "rule": rule}
+            decode_batch = partial(
+                part_aligner.decode, **options, threshold=aligner.threshold or 0.5
+            )
             links = LinkFiles(in_memory=True)
             for batch in run_in_batches(decode_batch, batches, step_name="linking words", **work):
                 links.append(*batch)

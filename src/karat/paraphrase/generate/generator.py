@@ -63,21 +63,21 @@ class Original(NamedTuple):
         Common words at the ends of a phrase and its rewrite are kept unchanged.
         """
         words, is_new, spaced = RewrittenWords([], [], [])
-        followed = False  # whether the last word is of the same kind as in the original
+        keeps_kind = False  # whether the last word is of the same kind as in the original
         for end, step in zip(accumulate(step.length for step in steps), steps, strict=True):
-            at = end - step.length
-            old = new = self.words[at:end]
-            begin, n_kept = len(old), 0
+            start = end - step.length
+            old = new = self.words[start:end]
+            n_common_first, n_common_last = len(old), 0
             if step.words is not None:
-                begin, n_kept = count_common_ends(old, step.words)
-                core = step.words[begin : len(step.words) - n_kept]
-                new = [*old[:begin], *core, *old[len(old) - n_kept :]]
-            alike = followed and _is_word(new[0]) == _is_word(old[0])
+                n_common_first, n_common_last = count_common_ends(old, step.words)
+                core = step.words[n_common_first : len(step.words) - n_common_last]
+                new = [*old[:n_common_first], *core, *old[len(old) - n_common_last :]]
+            keeps_space = keeps_kind and _is_word(new[0]) == _is_word(old[0])
             words.extend(new)
-            is_new.extend(begin <= i < len(new) - n_kept for i in range(len(new)))
-            spaced.append(self.spaced[at] if alike and not is_clitic(new[0]) else None)
+            is_new.extend(n_common_first <= i < len(new) - n_common_last for i in range(len(new)))
+            spaced.append(self.spaced[start] if keeps_space and not is_clitic(new[0]) else None)
             spaced.extend([None] * (len(new) - 1))
-            followed = _is_word(new[-1]) == _is_word(old[-1])
+            keeps_kind = _is_word(new[-1]) == _is_word(old[-1])
         for i in range(len(words) - 1):
             if words[i].lower() in ARTICLES and (is_new[i] or is_new[i + 1]):
                 right = article(words[i + 1])

@@ -355,10 +355,10 @@ def _mutual_paths(paths: Paths, n_phrases: int, limits: RewriteLimits) -> Paths:
         stop = int(np.searchsorted(paths.source, int(paths.source[last]), side="right"))
         piece = paths.select(slice(start, stop))
         reverse_keys = piece.target * width + piece.source
-        at_back = np.minimum(np.searchsorted(sorted_keys, reverse_keys), len(sorted_keys) - 1)
-        both = sorted_keys[at_back] == reverse_keys
-        mutual = piece.select(both)
-        mutual = mutual._replace(p=np.sqrt(mutual.p * paths.p[at_back[both]]))
+        reverse_index = np.minimum(np.searchsorted(sorted_keys, reverse_keys), len(sorted_keys) - 1)
+        has_reverse = sorted_keys[reverse_index] == reverse_keys
+        mutual = piece.select(has_reverse)
+        mutual = mutual._replace(p=np.sqrt(mutual.p * paths.p[reverse_index[has_reverse]]))
         selected.append(select_most_probable(mutual, limits.most))
         forget_pages([sorted_keys, *paths])
         start = stop
@@ -429,8 +429,8 @@ def find_trusted(table: PhraseTable, names: Collection[str] = ()) -> Flags:
     is_trusted: Flags = (old.lengths[phrases] <= _MAX_REWRITE_WORDS) & (
         new.lengths[pivots] <= _MAX_REWRITE_WORDS
     )
-    both = (_select_phrases(old, phrases[is_trusted]), _select_phrases(new, pivots[is_trusted]))
-    a, b = (pad_phrases(rows, _MAX_REWRITE_WORDS) for rows in both)
+    sides = (_select_phrases(old, phrases[is_trusted]), _select_phrases(new, pivots[is_trusted]))
+    a, b = (pad_phrases(rows, _MAX_REWRITE_WORDS) for rows in sides)
     fixed = _number_fixed_words(words, names)
     left, right = (
         np.take_along_axis(rows, np.argsort(rows < 0, axis=1, kind="stable"), axis=1)

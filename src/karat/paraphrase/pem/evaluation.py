@@ -484,13 +484,15 @@ def resampled_system_r(
 ) -> Floats:
     """Return Pearson's r of the means of systems, followed by its bootstrap resamples."""
     has_both = ~(np.isnan(x) | np.isnan(y))
-    at, count = _number_names(judged.originals)
-    system, systems = _number_names(judged.systems)
-    sums = np.zeros((3, count, systems))
+    original, n_originals = _number_names(judged.originals)
+    system, n_systems = _number_names(judged.systems)
+    sums = np.zeros((3, n_originals, n_systems))
     for k, column in enumerate((has_both.astype(np.float64), x, y)):
-        np.add.at(sums[k], (at, system), np.where(has_both, column, 0.0))
+        np.add.at(sums[k], (original, system), np.where(has_both, column, 0.0))
     resampled_sums = bootstrap_sums(np.concatenate(sums, axis=1), resamples, seed)
-    all_sums = np.vstack([sums.sum(axis=1).reshape(1, -1), resampled_sums]).reshape(-1, 3, systems)
+    all_sums = np.vstack([sums.sum(axis=1).reshape(1, -1), resampled_sums]).reshape(
+        -1, 3, n_systems
+    )
     is_present = all_sums[:, 0] > 0
     a, b = (all_sums[:, k] / np.where(is_present, all_sums[:, 0], 1.0) for k in (1, 2))
     return _pearson_from_sums(np.stack([is_present, a, b, a * a, b * b, a * b], axis=2).sum(axis=1))

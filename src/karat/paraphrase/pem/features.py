@@ -166,9 +166,10 @@ class PivotBags:
         stats = self.table.kernel.overlaps(
             *paraphrases, *originals, pairs.starts, *maps, rules, pairs.check
         )
-        if (bad := np.isnan(stats[:, 0, 0])).any():
+        if (is_too_large := np.isnan(stats[:, 0, 0])).any():
+            segment = pairs.segment_number(int(is_too_large.argmax()))
             raise InputError(
-                f"segment {pairs.segment_number(int(bad.argmax())):,}: too many pivot n-grams with "
+                f"segment {segment:,}: too many pivot n-grams with "
                 f"edge={self.settings.edge:g} and order={self.settings.order}: give a larger edge "
                 "or a smaller order"
             )

@@ -171,9 +171,9 @@ class JudgedPairs:
         matrix = self.evalset.human(dimension, judges=judges)
         system = {name: i for i, name in enumerate(self.evalset.systems)}
         segment = {name: i for i, name in enumerate(self.evalset.segments)}
-        at = [system[name] for name in self.systems], [segment[name] for name in self.segments]
+        indices = [system[name] for name in self.systems], [segment[name] for name in self.segments]
         scale = self.evalset.dimensions[dimension]
-        return np.array([to_five(value, scale) for value in matrix[at].tolist()])
+        return np.array([to_five(value, scale) for value in matrix[indices].tolist()])
 
 
 def judged_rows(

@@ -362,7 +362,7 @@ def explanations_document(result: ParaphraseExplanations) -> Document:
         pair, grams = row.pair, explanation.grams
         pictures += pair_figure(pair, explanation), network_figure(pair, explanation)
         shown_grams += _heaviest_grams(pair, grams)
-        all_grams += (_gram(f"Pair {pair}", pair, gram) for gram in grams)
+        all_grams += (_gram_row(f"Pair {pair}", pair, gram) for gram in grams)
         orders += _order_rows(pair, explanation)
         for sentence in ("original", "paraphrase"):
             for position, phrase in enumerate(getattr(explanation, sentence), 1):
@@ -403,11 +403,11 @@ def _heaviest_grams(pair: int, grams: Sequence[Gram]) -> Iterator[Row]:
     }
     for kind, kind_grams in kinds.items():
         heading = f"Pair {pair}, {kind}: {format_count(len(kind_grams), 'n-gram')}"
-        yield from (_gram(heading, pair, gram) for gram in kind_grams[:MAX_SHOWN])
+        yield from (_gram_row(heading, pair, gram) for gram in kind_grams[:MAX_SHOWN])
 
 
 def _order_rows(pair: int, explanation: PairExplanation) -> Iterator[Row]:
-    """Yield F1 and the weights of each n-gram order."""
+    """Yield the row of each n-gram order: pivot F1, and the total weights of its n-grams."""
     by_order = zip(explanation.by_order, explanation.pivot.tolist(), strict=True)
     for n, (value, weights) in enumerate(by_order, 1):
         named_weights = zip(_WEIGHTS, weights, strict=True)
@@ -415,6 +415,7 @@ def _order_rows(pair: int, explanation: PairExplanation) -> Iterator[Row]:
 
 
 def _phrase_cells(heading: str, phrase: Phrase) -> Row:
+    """Return the cells of a phrase below a heading: its counts, probability and translations."""
     translations = (f"{' '.join(words)} {format_brief(p)}" for words, p in phrase.edges)
     return {
         "heading": heading,
@@ -427,7 +428,8 @@ def _phrase_cells(heading: str, phrase: Phrase) -> Row:
     }
 
 
-def _gram(heading: str, pair: int, gram: Gram) -> Row:
+def _gram_row(heading: str, pair: int, gram: Gram) -> Row:
+    """Return the row of an n-gram below a heading."""
     return {
         "heading": heading,
         "pair": pair,

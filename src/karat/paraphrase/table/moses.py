@@ -84,7 +84,7 @@ def read_moses(
     return PhraseTable.from_pairs(pairs, source, pivot, about)
 
 
-def _parse_line(place: str, text: str, score: int) -> tuple[str, str, float, float | None]:
+def _parse_line(place: str, text: str, score_column: int) -> tuple[str, str, float, float | None]:
     """Return the phrase, its translation, Pr(f|e), and N(e) or None."""
     columns = [column.strip() for column in text.split(_BAR)]
     if len(columns) < 3:
@@ -99,14 +99,16 @@ def _parse_line(place: str, text: str, score: int) -> tuple[str, str, float, flo
                 f"{place}: a {side} of {len(words)} words, expected 1 to {MAX_PHRASE_WORDS_READ}"
             )
     scores = columns[2].split()
-    if len(scores) < score:
+    if len(scores) < score_column:
         raise InputError(
-            f"{place}: {len(scores)} scores, expected at least {score}: give the number of "
+            f"{place}: {len(scores)} scores, expected at least {score_column}: give the number of "
             f"Pr(translation|phrase) with score=…"
         )
-    probability = _parse_number(place, scores[score - 1], "a probability above 0 and up to 1", 1.0)
-    for other in scores:
-        _parse_number(place, other, "a score of at least 0", math.inf, positive=False)
+    probability = _parse_number(
+        place, scores[score_column - 1], "a probability above 0 and up to 1", 1.0
+    )
+    for text_of_score in scores:
+        _parse_number(place, text_of_score, "a score of at least 0", math.inf, positive=False)
     counts = columns[4].split() if len(columns) > 4 else []
     if len(counts) == 1:
         raise InputError(f"{place}: one count, expected counts of translation, phrase and both")

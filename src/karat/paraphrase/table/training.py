@@ -212,16 +212,16 @@ class PhraseTableFiles:
         bounds = [0, *(end for _, end, _ in self.pieces)]
         parts = [rows[a:b] for a, b in pairwise(bounds)]
         union, n_numbered = _kernel.SortedUnion(parts, self.longest), 0
-        at = bounds[:-1]
+        next_rows = bounds[:-1]
         while not union.done:
             union_rows, numbers = union.next(_PAIRS)
             self.pivots.append_padded(union_rows)
             for part, part_numbers in enumerate(numbers):
-                self.numbers.write(at[part], part_numbers + np.int32(n_numbered))
-                at[part] += len(part_numbers)
+                self.numbers.write(next_rows[part], part_numbers + np.int32(n_numbered))
+                next_rows[part] += len(part_numbers)
             n_numbered += len(union_rows)
             forget_pages([rows])
-            progress(sum(at) - sum(bounds[:-1]), len(rows), "numbering pivot phrases")
+            progress(sum(next_rows) - sum(bounds[:-1]), len(rows), "numbering pivot phrases")
 
     def sort_edges(self, progress: Progress) -> None:
         """Write the translations of each phrase, by falling probability."""

@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from karat.realize.report.word_graph import Arcs, GraphArc, draw, sketch
+from karat.realize.report.word_graph import Arcs, GraphArc, draw, graph_text
 from karat.report.charts.svg import frame as svg
 from karat.report.markup import element, quote
 from karat.report.model import Figure, format_count, join_items
-from karat.report.render.text import BOLD, DIM, Sheet
+from karat.report.render.text import BOLD, DIM, TextLayout
 
 if TYPE_CHECKING:
     from karat.realize.choices import OptionalWord
@@ -208,11 +208,11 @@ def _name_subtree(lattice: TreeLattice, head: int, node: int, order: Sequence[in
 
 def _figure(title: str, panels: Sequence[LatticePanel], caption: str) -> Figure:
 
-    def text_lines(sheet: Sheet) -> list[str]:
+    def text_lines(layout: TextLayout) -> list[str]:
         lines: list[str] = []
         for panel in panels:
-            lines += [sheet.ink(panel.heading, DIM)] if panel.heading else []
-            lines += sketch(panel.arcs, sheet)
+            lines += [layout.ink(panel.heading, DIM)] if panel.heading else []
+            lines += graph_text(panel.arcs, layout)
         return lines
 
     return Figure(title, partial(_svg, title, panels), caption, sketch=text_lines)
@@ -285,7 +285,7 @@ def _draw_trees(trees: Sequence[TreeDrawing], title: str) -> str:
     return svg.chart(title, description, y + HEIGHT, parts)
 
 
-def _sketch_trees(trees: Sequence[TreeDrawing], sheet: Sheet) -> list[str]:
+def _sketch_trees(trees: Sequence[TreeDrawing], layout: TextLayout) -> list[str]:
     """Return three lines for each tree: the category, the branches, the leaves."""
     lines: list[str] = []
     for tree in trees:
@@ -298,7 +298,7 @@ def _sketch_trees(trees: Sequence[TreeDrawing], sheet: Sheet) -> list[str]:
         row = "".join(marks.get(place, "─") for place in range(first, last + 1))
         top = " " * max((first + last) // 2 - len(tree.top) // 2, 0) + tree.top
         lines += [""] if lines else []
-        lines.append(f"  {sheet.ink(top, BOLD)}  {sheet.ink(tree.remark, DIM)}")
+        lines.append(f"  {layout.ink(top, BOLD)}  {layout.ink(tree.remark, DIM)}")
         lines.append("  " + " " * first + (row if len(tree.leaves) > 1 else "│"))
         lines.append("  " + "  ".join(tree.leaves))
     return lines

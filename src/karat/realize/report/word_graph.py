@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import accumulate, chain
 from typing import NamedTuple
 
 from karat.report.charts.svg import frame as svg
 from karat.report.markup import Look, element, quote, shape
-from karat.report.render.text import BOLD, Sheet, display_width, wrap
+from karat.report.render.text import BOLD, TextLayout, display_width, wrap
 
 Point = tuple[float, float]
 
@@ -242,10 +243,10 @@ def _columns(spot: Point, size: float) -> range:
     return range(int((spot[0] - size / 2) // CELL), int((spot[0] + size / 2) // CELL) + 1)
 
 
-def sketch(arcs: Arcs, sheet: Sheet) -> list[str]:
+def graph_text(arcs: Arcs, layout: TextLayout) -> list[str]:
     """Return the graph as text: every state with its outgoing words, the best path marked.
 
-    Words without a choice between them are joined.
+    Words without a choice between them are joined. States beyond `MAX_LINES` lines are counted.
     """
     chains = _chains(arcs)
     mark = "" if all(arc.best for arc in chains) else BEST
@@ -253,27 +254,31 @@ def sketch(arcs: Arcs, sheet: Sheet) -> list[str]:
     order = sorted(layer, key=lambda state: (layer[state], state))
     number = {state: i for i, state in enumerate(order)}
     after = _arcs_by_start(chains)
-    lines = []
-    for state in (known_state for known_state in order if known_state in after):
+    states = []  # lines of each state
+    for state in (state for state in order if state in after):
         labels = [
             (f"{mark if arc.best else ''}{arc.word} → {number[arc.end]}", arc.best)
             for arc in after[state]
         ]
-        lines += _format_state(number[state], labels, sheet)
-    more = [f"… and {len(lines) - MAX_LINES:,} more states"] if len(lines) > MAX_LINES else []
-    return [*lines[:MAX_LINES], *more]
+        states.append(_format_state(number[state], labels, layout))
+    n_shown = sum(end <= MAX_LINES for end in accumulate(map(len, states)))
+    lines = list(chain.from_iterable(states[: max(n_shown, 1)]))[:MAX_LINES]
+    n_more = len(states) - n_shown
+    return lines + ([f"… and {n_more:,} more state{'s' * (n_more > 1)}"] if n_more else [])
 
 
-def _format_state(state: int, labels: Sequence[tuple[str, bool]], sheet: Sheet) -> list[str]:
+def _format_state(state: int, labels: Sequence[tuple[str, bool]], layout: TextLayout) -> list[str]:
     """Return the outgoing arcs of a state, on one line if they fit, else on one line each."""
-    inked = [sheet.ink(label, BOLD if best else "") for label, best in labels]
+    inked = [layout.ink(label, BOLD if best else "") for label, best in labels]
     begin = f"{state:>4}  "
-    if len(begin) + sum(display_width(label) + 5 for label, _ in labels) - 5 <= sheet.width:
+    if len(begin) + sum(display_width(label) + 5 for label, _ in labels) - 5 <= layout.width:
         return [begin + "  |  ".join(inked)]
     lines: list[str] = []
     for i, (label, best) in enumerate(labels):
-        for line in wrap(label, max(sheet.width - 8, 20)):
-            lines.append((begin if not lines else "      ") + sheet.ink(line, BOLD if best else ""))
+        for line in wrap(label, max(layout.width - 8, 20)):
+            lines.append(
+                (begin if not lines else "      ") + layout.ink(line, BOLD if best else "")
+            )
         lines[-1] += "  |" if i < len(labels) - 1 else ""
     return lines
 

@@ -12,38 +12,38 @@ from karat.errors import visible
 from karat.report.charts.axis import Axis, Ticks
 from karat.report.charts.models import CellChart, Chart, RowChart, XYChart, curve_runs
 from karat.report.render import text
-from karat.report.render.text import BOLD, CYAN, DIM, Sheet, display_width, pad, truncate
+from karat.report.render.text import BOLD, CYAN, DIM, TextLayout, display_width, pad, truncate
 
 SHADES = " ░▒▓█"
 LONGEST_DOWN, LONGEST_ACROSS = 24, 14
 MAX_CELLS = 10_000
 
 
-def draw_heat_map(chart: CellChart, sheet: Sheet) -> list[str]:
+def draw_heat_map(chart: CellChart, layout: TextLayout) -> list[str]:
     """Draw a heat map as a table of numbers and shades, with its key."""
     if len(chart.rows) * len(chart.columns) > MAX_CELLS:
         size = f"{len(chart.rows):,} x {len(chart.columns):,} cells"
-        return sheet.lines(f"{size} are too many to draw with letters", DIM)
-    longest = max(min(LONGEST_DOWN, sheet.width // 3), 1)
+        return layout.lines(f"{size} are too many to draw with letters", DIM)
+    longest = max(min(LONGEST_DOWN, layout.width // 3), 1)
     names = [truncate(visible(name), longest) for name in chart.rows]
     indent = max(map(display_width, names))
     texts = {(i, j): _heat_cell_text(chart, i, j, value) for i, j, value in chart.cells}
     column_names = [truncate(visible(name), LONGEST_ACROSS) for name in chart.columns]
-    room = max(sheet.width - indent - 1, 1)
+    room = max(layout.width - indent - 1, 1)
     cell_width = min(max(map(display_width, [*texts.values(), *column_names])), room)
-    step = max((sheet.width - indent - 1) // (cell_width + 1), 1)
+    step = max((layout.width - indent - 1) // (cell_width + 1), 1)
     lines = []
     for start in range(0, len(chart.columns), step):
         columns = range(start, min(start + step, len(chart.columns)))
         cut = [truncate(visible(chart.columns[j]), max(cell_width, 1)) for j in columns]
         padded = [pad(name, cell_width) for name in cut]
-        lines.append(sheet.ink(" " * (indent + 1) + " ".join(padded).rstrip(), DIM))
+        lines.append(layout.ink(" " * (indent + 1) + " ".join(padded).rstrip(), DIM))
         for i, name in enumerate(names):
             cells = []
             for j in columns:
                 text, value = truncate(texts[i, j], cell_width), chart.at(i, j)
                 tone = DIM if value is None else CYAN if chart.share(value) >= 0.8 else ""
-                inked = sheet.ink(text, BOLD if chart.signs(i, j) else tone)
+                inked = layout.ink(text, BOLD if chart.signs(i, j) else tone)
                 cells.append(inked + " " * (cell_width - display_width(text)))
             lines.append(f"{pad(name, indent, right=True)} {' '.join(cells)}".rstrip())
         lines.append("")
@@ -52,7 +52,7 @@ def draw_heat_map(chart: CellChart, sheet: Sheet) -> list[str]:
     key_items.append(f"from {low} by {' '.join(SHADES[1:])} to {high}")
     key_items += [f"{sign} {name}" for sign, name in chart.keys]
     key_items += [f"[ ] {chart.outline.name}"] if chart.outline else []
-    return [*lines, *sheet.lines(visible("; ".join(key_items)), DIM)]
+    return [*lines, *layout.lines(visible("; ".join(key_items)), DIM)]
 
 
 def _heat_cell_text(chart: CellChart, i: int, j: int, value: float | None) -> str:
@@ -69,19 +69,19 @@ MAX_LABEL = 24  # columns of a label
 MIN_SCALE = 8  # columns of the scale
 
 
-def draw_rows(chart: RowChart, sheet: Sheet) -> list[str]:
+def draw_rows(chart: RowChart, layout: TextLayout) -> list[str]:
     """Draw a line per value: its label, its interval and its number; and a key."""
     rows, paired = chart.plotted, chart.kind == "pair"
     ticks = chart.ticks(4 if paired else 3 if chart.narrow else 5)
-    labels = [truncate(visible(row.label), min(MAX_LABEL, sheet.width // 3)) for row in rows]
+    labels = [truncate(visible(row.label), min(MAX_LABEL, layout.width // 3)) for row in rows]
     texts = [
         [v.text if paired else ticks.label(v.value, extra=2) for v in row.values] for row in rows
     ]
     label_width = max(map(display_width, labels))
     number_width = max(display_width(text) for row_texts in texts for text in row_texts)
-    scale_width = sheet.width - label_width - number_width - 2
+    scale_width = layout.width - label_width - number_width - 2
     if scale_width < MIN_SCALE:
-        return sheet.lines("too narrow for a plot", DIM)
+        return layout.lines("too narrow for a plot", DIM)
     axis = Axis(ticks, 0, scale_width - 1)
     lines = []
     for row, label, row_texts in zip(rows, labels, texts, strict=True):
@@ -95,14 +95,14 @@ def draw_rows(chart: RowChart, sheet: Sheet) -> list[str]:
             for at in (round(axis.at(base)) for base in chart.base):
                 characters[at] = "┼" if characters[at] == inside else "¦"
             characters[round(axis.at(value.value))] = dot
-            inked, name = sheet.ink("".join(characters), DIM if k else CYAN), "" if k else label
+            inked, name = layout.ink("".join(characters), DIM if k else CYAN), "" if k else label
             name = pad(name, label_width, right=True)
             lines.append(f"{name} {inked} {number:>{number_width}}")
     key = [f"{chart.named_axis}, {ticks.label(ticks.values[0])} to {ticks.label(ticks.values[-1])}"]
     key += ["¦ the baseline"] if chart.base else []
     if chart.has_pairs:
         key += [f"{MAIN[3]} {chart.names[0]}", f"{OTHER[3]} {chart.names[1]}"]
-    return [*lines, *sheet.lines("; ".join(key), DIM)]
+    return [*lines, *layout.lines("; ".join(key), DIM)]
 
 
 HEIGHT = 16  # rows of the plot itself: with the axes it stays within 20
@@ -123,7 +123,7 @@ class Plot:
 
     across: Ticks
     up: Ticks
-    sheet: Sheet
+    layout: TextLayout
     signs: dict[Place, tuple[str, str]] = field(default_factory=dict)
 
     @cached_property
@@ -134,7 +134,7 @@ class Plot:
     @property
     def width(self) -> int:
         """Columns of the plot itself."""
-        return self.sheet.width - self.margin - 2
+        return self.layout.width - self.margin - 2
 
     def place(self, x: float, y: float) -> Place:
         """Return the row and column of a point."""
@@ -142,37 +142,37 @@ class Plot:
         return round(Axis(self.up, HEIGHT - 1, 0).at(y)), column
 
     def lines(self, x_name: str, y_name: str) -> list[str]:
-        """Return the plot with its axes and their names, at most as wide as the sheet."""
-        sheet, width, edge = self.sheet, self.width, self.margin + 2
+        """Return the plot with its axes and their names, at most as wide as the text."""
+        layout, width, edge = self.layout, self.width, self.margin + 2
         if width < MIN_PLOT_WIDTH:
-            return sheet.lines("too narrow for a plot", DIM)
+            return layout.lines("too narrow for a plot", DIM)
         corner = self.across.values[0], self.up.values[0]
         labels = {self.place(corner[0], y)[0]: self.up.label(y) for y in self.up.values}
-        lines = [sheet.ink(truncate(visible(y_name), sheet.width), DIM)]
+        lines = [layout.ink(truncate(visible(y_name), layout.width), DIM)]
         for row in range(HEIGHT):
             cells = [self.signs.get((row, column), (" ", "")) for column in range(width)]
-            line = "".join(sheet.ink(sign, code) for sign, code in cells)
+            line = "".join(layout.ink(sign, code) for sign, code in cells)
             label = labels.get(row, "")
-            inked = sheet.ink(f"{label:>{self.margin}} {'┤' if label else '│'}", DIM)
+            inked = layout.ink(f"{label:>{self.margin}} {'┤' if label else '│'}", DIM)
             lines.append(inked + (line.rstrip() if line.strip() else ""))
         ticks = [(self.place(x, corner[1])[1], self.across.label(x)) for x in self.across.values]
         rule = "".join("┬" if column in dict(ticks) else "─" for column in range(width))
         numbers = ""
         for column, label in ticks:
             at = edge + column - display_width(label) // 2
-            at = min(at, sheet.width - display_width(label))
+            at = min(at, layout.width - display_width(label))
             if at > len(numbers) or not numbers:
                 numbers += " " * (at - len(numbers)) + label
-        name = truncate(visible(x_name), sheet.width)
+        name = truncate(visible(x_name), layout.width)
         space = max(edge + (width - display_width(name)) // 2, 0)
-        name = " " * min(space, sheet.width - display_width(name)) + name
+        name = " " * min(space, layout.width - display_width(name)) + name
         below = (" " * (edge - 1) + "└" + rule, numbers, name)
-        return lines + [sheet.ink(line, DIM) for line in below]
+        return lines + [layout.ink(line, DIM) for line in below]
 
 
-def draw_scatter(chart: XYChart, sheet: Sheet) -> list[str]:
+def draw_scatter(chart: XYChart, layout: TextLayout) -> list[str]:
     """Draw a scatter plot and list its points."""
-    plot, key = Plot(*chart.ticks(n_x=4, n_y=4), sheet), []
+    plot, key = Plot(*chart.ticks(n_x=4, n_y=4), layout), []
     if len(chart.plotted) <= len(ascii_letters):
         x, y = chart.ticks()
         for letter, point in zip(ascii_letters, chart.plotted, strict=False):
@@ -183,20 +183,20 @@ def draw_scatter(chart: XYChart, sheet: Sheet) -> list[str]:
                 low, high = (y.label(end, extra=2) for end in point.bar)
                 values += f" (from {low} to {high})"
             group = f" ({point.group})" if point.group else ""
-            text = truncate(visible(f" {point.label}{group}: {values}"), sheet.width - 1)
-            key.append(sheet.ink(letter, ink) + text)
+            text = truncate(visible(f" {point.label}{group}: {values}"), layout.width - 1)
+            key.append(layout.ink(letter, ink) + text)
         several = any(sign == SEVERAL for sign, _ in plot.signs.values())
-        key += sheet.lines(f"{SEVERAL} several points", DIM) if several else []
+        key += layout.lines(f"{SEVERAL} several points", DIM) if several else []
     else:
         for place, count in Counter(plot.place(*point[:2]) for point in chart.plotted).items():
             plot.signs[place] = ("·" if count == 1 else "o" if count < 5 else "●", CYAN)
-        key = sheet.lines(CROWD, DIM)
-    return [*plot.lines(chart.x_axis, chart.y_axis), *sheet.lines(chart.note), *key]
+        key = layout.lines(CROWD, DIM)
+    return [*plot.lines(chart.x_axis, chart.y_axis), *layout.lines(chart.note), *key]
 
 
-def draw_curves(chart: XYChart, sheet: Sheet) -> list[str]:
+def draw_curves(chart: XYChart, layout: TextLayout) -> list[str]:
     """Draw curves and their names, without bands."""
-    plot = Plot(*chart.ticks(n_x=4, n_y=4), sheet)
+    plot = Plot(*chart.ticks(n_x=4, n_y=4), layout)
     names, points = [], {}
     for k, (name, curve) in enumerate(chart.curves.items()):
         sign, ink = SIGNS[k % len(SIGNS)], INKS[k % len(INKS)]
@@ -209,18 +209,18 @@ def draw_curves(chart: XYChart, sheet: Sheet) -> list[str]:
                     row = round(top + (bottom - top) * (column - left) / (right - left))
                     plot.signs[row, column] = (BETWEEN, ink)
     plot.signs.update(points)  # signs over dots
-    return [*plot.lines(chart.x_axis, chart.y_axis), *sheet.lines("; ".join(names), "")]
+    return [*plot.lines(chart.x_axis, chart.y_axis), *layout.lines("; ".join(names), "")]
 
 
 _SKETCHES = {"scatter": draw_scatter, "curves": draw_curves}
 
 
-def chart_sketch(chart: Chart, sheet: Sheet) -> list[str]:
-    """Return the lines of the chart, at most as wide as the sheet."""
+def chart_sketch(chart: Chart, layout: TextLayout) -> list[str]:
+    """Return the lines of the chart, at most as wide as the text."""
     if not chart.plotted:
-        return sheet.lines("no data", DIM)
+        return layout.lines("no data", DIM)
     if isinstance(chart, CellChart):
-        return draw_heat_map(chart, sheet)
+        return draw_heat_map(chart, layout)
     if isinstance(chart, RowChart):
-        return draw_rows(chart, sheet)
-    return _SKETCHES[chart.kind](chart, sheet)
+        return draw_rows(chart, layout)
+    return _SKETCHES[chart.kind](chart, layout)

@@ -500,7 +500,7 @@ Chart: TypeAlias = RowChart | XYChart | CellChart
 def chart_figure(chart: Chart) -> Figure:
     """Return a figure for pages, drawings and terminals."""
     draw = "karat.report.charts.letters:chart_sketch"
-    return Figure(chart.title, chart, chart.caption, lambda sheet: [*load(draw)(chart, sheet)])
+    return Figure(chart.title, chart, chart.caption, lambda layout: [*load(draw)(chart, layout)])
 
 
 def intervals_figure(title: str, axis: str, rows: Iterable[ChartRow]) -> Figure:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from karat.errors import visible
 from karat.report.model import Document, Figure, Table, sections
-from karat.report.render.text import Sheet
+from karat.report.render.text import TextLayout
 
 SKETCH_WIDTH = 100  # of drawings, in letters
 
@@ -24,7 +24,7 @@ def render_markdown(document: Document) -> str:
     for part in document.parts:
         if isinstance(part, Figure):
             if part.sketch:  # drawn with letters: a code block keeps them aligned
-                sketch = _code_block(part.sketch(Sheet(SKETCH_WIDTH, color=False)))
+                sketch = _code_block(part.sketch(TextLayout(SKETCH_WIDTH, color=False)))
                 blocks += [f"## {_quote(part.title)}", sketch, *_paragraphs([part.caption])]
         elif part.readers != "programs":
             blocks += _markdown_table(part, document.title)

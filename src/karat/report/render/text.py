@@ -17,7 +17,7 @@ BOLD, DIM, RED, GREEN, YELLOW, MAGENTA, CYAN = "1", "2", "31", "32", "33", "35",
 
 
 @dataclass(frozen=True)
-class Sheet:
+class TextLayout:
     """The width of the output in columns, and whether it supports color."""
 
     width: int
@@ -90,7 +90,7 @@ COLUMN_GAP = 2  # spaces between columns
 
 
 def panel_lines(
-    table: Table, columns: Sequence[Column], widths: Sequence[int], sheet: Sheet
+    table: Table, columns: Sequence[Column], widths: Sequence[int], layout: TextLayout
 ) -> Iterator[str]:
     """Yield the lines of some columns of a table side by side: heads, sub-headings and rows."""
     indent = "" if table.group is None else INDENT
@@ -100,18 +100,18 @@ def panel_lines(
         for (text, code), column, width in zip(cells, columns, widths, strict=True):
             short = truncate(text, width).rstrip()
             # Spaces stay outside the escape codes: the end of a line can be stripped.
-            inked, space = sheet.ink(short, code), " " * (width - display_width(short))
+            inked, space = layout.ink(short, code), " " * (width - display_width(short))
             pieces.append(space + inked if column.align == "right" else inked + space)
         return (indent + (" " * COLUMN_GAP).join(pieces)).rstrip()
 
     yield ""
     yield line([(visible(column.title), DIM) for column in columns])
-    yield sheet.ink("─" * (sum(widths) + COLUMN_GAP * (len(widths) - 1) + len(indent)), DIM)
+    yield layout.ink("─" * (sum(widths) + COLUMN_GAP * (len(widths) - 1) + len(indent)), DIM)
     if not table.rows:
-        yield sheet.ink("no rows", DIM)
+        yield layout.ink("no rows", DIM)
     for heading, rows in sections(table, columns, visible):
         if heading is not None:
-            yield sheet.ink(truncate(heading, sheet.width), CYAN)
+            yield layout.ink(truncate(heading, layout.width), CYAN)
         for row in rows:
             cells = []
             for (cell, column, text, is_emphasized), width in zip(row, widths, strict=True):
@@ -126,41 +126,41 @@ def panel_lines(
 
 def render_text(document: Document, *, color: bool = False, width: int = 100) -> str:
     """Render the document at most `width` columns wide; without `color`, free of escape codes."""
-    sheet = Sheet(width, color)
+    layout = TextLayout(width, color)
     warnings, remarks = document.split_notes()
     blocks = [
-        sheet.lines(document.title, BOLD),
-        sheet.lines(document.answer) + sheet.lines(document.basis, DIM),
-        sheet.lines(warnings, YELLOW),
+        layout.lines(document.title, BOLD),
+        layout.lines(document.answer) + layout.lines(document.basis, DIM),
+        layout.lines(warnings, YELLOW),
     ]
     for part in document.parts:
-        title = sheet.lines(part.title, BOLD)
+        title = layout.lines(part.title, BOLD)
         if isinstance(part, Table):
             if part.readers != "programs":
                 lines = [
                     line
-                    for panel in split_panels(part, sheet)
-                    for line in panel_lines(part, *panel, sheet)
+                    for panel in split_panels(part, layout)
+                    for line in panel_lines(part, *panel, layout)
                 ]
                 title = title if part.title != document.title else []
-                blocks.append([*title, *lines[1:], *sheet.lines(part.notes, DIM)])
+                blocks.append([*title, *lines[1:], *layout.lines(part.notes, DIM)])
         elif part.sketch:
-            blocks.append([*title, *part.sketch(sheet), *sheet.lines(part.caption, DIM)])
-    blocks.append(sheet.lines(remarks, DIM))
+            blocks.append([*title, *part.sketch(layout), *layout.lines(part.caption, DIM)])
+    blocks.append(layout.lines(remarks, DIM))
     # Never wrapped or cut: a signature is there to be copied.
-    word, signatures = sheet.ink("signature", DIM), (document.signatures or {}).values()
+    word, signatures = layout.ink("signature", DIM), (document.signatures or {}).values()
     blocks.append([f"{word}  {visible(signature)}" for signature in signatures])
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
-def split_panels(table: Table, sheet: Sheet) -> Iterator[tuple[list[Column], list[int]]]:
+def split_panels(table: Table, layout: TextLayout) -> Iterator[tuple[list[Column], list[int]]]:
     """Yield columns and their widths in panels: one if all columns fit at their minimum width.
 
     Columns keep numbers, and right-aligned texts such as intervals, whole; other texts keep their
     start, and the names that lead rows as much as distinguishes them.
     """
     columns = table.shown_columns
-    room = sheet.width - (0 if table.group is None else len(INDENT))
+    room = layout.width - (0 if table.group is None else len(INDENT))
     natural, floors = [], []
     for position, column in enumerate(columns):
         cells = [(row, column.cell(row)) for row in table.rows]

@@ -234,7 +234,7 @@ LINE_HEIGHT = 17.0
 BAND_HEIGHT = 3 * LINE_HEIGHT + 18
 NAME_MARGIN = 84.0  # for the names of the two texts
 
-SIGN = Step._fields.index("sign")
+SIGN = Step._fields.index("letter")
 _COLORS = {"S": WARM, "I": ACCENT, "D": MUTED, "M": svg.VIOLET, "": None}
 _STEP_SENTENCES = {
     "keep": "{below} stays",
@@ -263,7 +263,7 @@ def edits_svg(alignment: Alignment, title: str) -> str:
 def edits_story(alignment: Alignment) -> str:
     """Return the alignment in one sentence."""
     pairs = zip(alignment.operations, alignment_steps(alignment), strict=True)
-    changes = [_step_sentence(operation, step) for operation, step in pairs if step.sign]
+    changes = [_step_sentence(operation, step) for operation, step in pairs if step.letter]
     count = alignment.count("keep")
     unchanged = f"{format_count(count, 'word')} {'stays' if count == 1 else 'stay'}"
     return f"{unchanged}; {join_items(changes) if changes else 'nothing changes'}."
@@ -288,7 +288,7 @@ def _draw_band(band: Sequence[Step], top: float) -> Iterator[str]:
             line = None
             if part != SIGN and not (step.above and step.below):
                 line = "line-through" if step.above else "underline"
-            look: Look = {"fill": _COLORS[step.sign[:1]], "text_decoration": line}
+            look: Look = {"fill": _COLORS[step.letter[:1]], "text_decoration": line}
             look["font_size"] = 10.0 if part == SIGN else 12.0
             place = {"x": x, "y": top + part * LINE_HEIGHT}
             yield element("text", quote(step[part]), **place, **look, font_family=svg.MONOSPACE)

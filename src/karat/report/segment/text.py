@@ -13,7 +13,7 @@ from karat.report.render.text import (
     CYAN,
     DIM,
     YELLOW,
-    Sheet,
+    TextLayout,
     display_width,
     pad,
     split_letters,
@@ -37,14 +37,14 @@ MAX_ROW_WORD = 24
 MAX_GRID_CELLS = 40_000  # about 200 words on either side
 
 
-def draw_grid(explanation: Explanation, sheet: Sheet) -> list[str]:
+def draw_grid(explanation: Explanation, layout: TextLayout) -> list[str]:
     """Draw a grid, in bands of columns if it is too wide."""
     rows, columns = len(explanation.candidate), explanation.columns - 1
     if not rows or not columns:
-        return sheet.lines(NO_WORDS, DIM)
+        return layout.lines(NO_WORDS, DIM)
     if rows * columns > MAX_GRID_CELLS:
         size = f"{rows:,} x {columns:,} words are too many to draw with letters"
-        return sheet.lines(f"{size}: write the picture to a file (-o grid.html)", DIM)
+        return layout.lines(f"{size}: write the picture to a file (-o grid.html)", DIM)
     marks: dict[tuple[int, int], str] = dict.fromkeys(explanation.hits(), HIT)
     for block in explanation.blocks:
         for k in range(block.length):  # counted whole, in part or not at all
@@ -56,10 +56,10 @@ def draw_grid(explanation: Explanation, sheet: Sheet) -> list[str]:
     for reference in explanation.references:
         heads += [split_letters(truncate(visible(word), MAX_COLUMN_WORD)) for word in reference]
         heads.append([])
-    longest = max(min(MAX_ROW_WORD, sheet.width // 3), 1)  # words leave room for the grid
+    longest = max(min(MAX_ROW_WORD, layout.width // 3), 1)  # words leave room for the grid
     labels = [truncate(visible(word), longest) for word in explanation.candidate]
     label_width = max(map(display_width, labels))
-    step = max((sheet.width - label_width - 1) // CELL, 1)
+    step = max((layout.width - label_width - 1) // CELL, 1)
     lines: list[str] = []
     for start in range(0, columns, step):
         chosen = range(start, min(start + step, columns))
@@ -70,16 +70,16 @@ def draw_grid(explanation: Explanation, sheet: Sheet) -> list[str]:
                 at = k - head_height + len(head)
                 letter = (head[at] if at >= 0 else "") if head else BARRIER
                 letters += pad(letter, CELL)
-            lines.append(" " * (label_width + 1) + sheet.ink(letters.rstrip(), DIM))
+            lines.append(" " * (label_width + 1) + layout.ink(letters.rstrip(), DIM))
         for i, label in enumerate(labels):
             signs = [marks.get((i, j), " ") for j in chosen]
-            cells = "".join(sheet.ink(s, _GRID_INKS.get(s, "")) + " " * (CELL - 1) for s in signs)
+            cells = "".join(layout.ink(s, _GRID_INKS.get(s, "")) + " " * (CELL - 1) for s in signs)
             lines.append(f"{pad(label, label_width, right=True)} {cells}".rstrip())
         lines.append("")
     used = set(marks.values())
     return [
         *lines,
-        *sheet.lines("; ".join(f"{s} {GRID_LEGEND[s]}" for s in GRID_LEGEND if s in used), DIM),
+        *layout.lines("; ".join(f"{s} {GRID_LEGEND[s]}" for s in GRID_LEGEND if s in used), DIM),
     ]
 
 
@@ -93,10 +93,10 @@ _GAP = 1
 
 
 class Step(NamedTuple):
-    """A step of an alignment: the reference's word, the sign of the edit, the candidate's word."""
+    """A step of an alignment: the reference's word, the edit's letter, the candidate's word."""
 
     above: str
-    sign: str
+    letter: str
     below: str
 
     @property
@@ -108,9 +108,9 @@ def alignment_steps(alignment: Alignment) -> list[Step]:
     """Return the steps of an alignment; missing words are empty, moves are numbered."""
     steps = []
     for kind, i, j, move in alignment.operations:
-        sign = LETTERS[kind] if move is None else f"M{move + 1}"
+        letter = LETTERS[kind] if move is None else f"M{move + 1}"
         above = "" if i is None else visible(alignment.reference[i])
-        steps.append(Step(above, sign, "" if j is None else visible(alignment.candidate[j])))
+        steps.append(Step(above, letter, "" if j is None else visible(alignment.candidate[j])))
     return steps
 
 
@@ -127,22 +127,22 @@ def step_lines(all_steps: Sequence[Step], room: int) -> list[list[Step]]:
     return lines
 
 
-def draw_edits(alignment: Alignment, sheet: Sheet) -> list[str]:
+def draw_edits(alignment: Alignment, layout: TextLayout) -> list[str]:
     """Draw an alignment, in several bands if it is long."""
     if len(alignment.operations) > MAX_STEPS:
-        return sheet.lines(f"{len(alignment.operations):,} steps are too many to draw here", DIM)
+        return layout.lines(f"{len(alignment.operations):,} steps are too many to draw here", DIM)
     indent = max(map(len, _NAMES)) + 2
-    room = max(sheet.width - indent, 8)
+    room = max(layout.width - indent, 8)
     fitting = [
         Step(*(truncate(word, room) for word in step)) for step in alignment_steps(alignment)
     ]
     lines: list[str] = []
     for band in step_lines(fitting, room):
         for part, name in enumerate(_NAMES):
-            line = sheet.ink(name, DIM) + " " * (indent - len(name))
+            line = layout.ink(name, DIM) + " " * (indent - len(name))
             for step in band:
                 space = " " * (step.width - display_width(step[part]) + _GAP)
-                line += sheet.ink(step[part], _EDIT_INKS[step.sign[:1]]) + space
+                line += layout.ink(step[part], _EDIT_INKS[step.letter[:1]]) + space
             lines += [line.rstrip()] if line.rstrip() else []
         lines.append("")
-    return [*lines, *sheet.lines(EDITS_LEGEND, DIM)] if lines else sheet.lines(NO_EDITS, DIM)
+    return [*lines, *layout.lines(EDITS_LEGEND, DIM)] if lines else layout.lines(NO_EDITS, DIM)

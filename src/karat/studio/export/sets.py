@@ -181,7 +181,11 @@ def preference_lines(contents: Contents) -> Iterator[str]:
 
 
 def win_lines(contents: Contents) -> Iterator[str]:
-    """Yield a table of pairs of systems with wins, losses and ties by label."""
+    """Yield a table of systems against each other: labels won, lost and tied, and their mean.
+
+    `divided` labels are ties because assessors disagree equally; `tied` labels are other ties.
+    Every pair has two rows, one from the side of each system.
+    """
     yield "\t".join(("system", "other", "pairs", "won", "lost", "tied", "divided", "share")) + "\n"
     labels_by_pair: dict[tuple[str, str], list[PairLabel]] = defaultdict(list)
     for label in pair_labels(contents):
@@ -190,10 +194,10 @@ def win_lines(contents: Contents) -> Iterator[str]:
         labels_by_pair[second, first].append(label._replace(share=1 - label.share))
     for pair, labels in sorted(labels_by_pair.items()):
         shares = [label.share for label in labels]
-        divided = sum(label.basis == TIE for label in labels)
-        counts = (len(shares), shares.count(1.0), shares.count(0.0))
-        tied = shares.count(0.5) - divided
-        yield "\t".join(map(str, (*pair, *counts, tied, divided, fmean(shares)))) + "\n"
+        n_divided = sum(label.basis == TIE for label in labels)
+        n_tied = shares.count(0.5) - n_divided
+        counts = len(shares), shares.count(1.0), shares.count(0.0), n_tied, n_divided
+        yield "\t".join(map(str, (*pair, *counts, fmean(shares)))) + "\n"
 
 
 # Sets
@@ -205,7 +209,7 @@ def make_evalset(contents: Contents) -> EvalSet:
     dimensions = contents.project.settings.dimensions
     if not dimensions:
         raise InputError(f"{short(name)} has nuggets only: export it as nuggets or trec")
-    positions = {id: at for at, id in enumerate(contents.items)}
+    positions = {id: position for position, id in enumerate(contents.items)}
     columns: dict[str, list[str | None]] = {
         system: [None] * len(positions) for system in contents.systems
     }

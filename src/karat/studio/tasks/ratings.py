@@ -59,8 +59,8 @@ def _scale_error(scale: Json) -> str:
     if not isinstance(scale["labels"], Mapping) or len(scale["labels"]) > MAX_LABELS:
         return f"expected labels as an object with at most {MAX_LABELS} values"
     compares = scale["compares"]
-    no_bool = f"found compares={quoted(compares)}, expected true or false"
-    errors = ["" if isinstance(compares, bool) else no_bool]
+    compares_error = f"found compares={quoted(compares)}, expected true or false"
+    errors = ["" if isinstance(compares, bool) else compares_error]
     errors.append(checks.text_error("guideline", scale["guideline"], MAX_QUESTION))
     errors += [checks.text_error("label", text, 200) for text in scale["labels"].values()]
     return checks.first_error(errors)
@@ -210,8 +210,10 @@ class RatingTask(Task):
             raise InputError(f"--scheme is for spans: leave it out for {self.name}")
         sizes = [scale for scale in scales if scale in _POINTS]
         names = [scale for scale in scales if scale not in _POINTS]
-        if wrong := [scale for scale in names if scale.isdigit()]:
-            raise InputError(f"--scale {wrong[0]}: expected 5, 7, 100 or a name such as quality-7")
+        if unknown := [scale for scale in names if scale.isdigit()]:
+            raise InputError(
+                f"--scale {unknown[0]}: expected 5, 7, 100 or a name such as quality-7"
+            )
         if len(sizes) > 1:
             raise InputError(f"--scale {sizes[1]}: expected one size for all dimensions")
         if sizes and not dimensions:

@@ -127,7 +127,7 @@ def nothing_is_estimated(estimates: Sequence[live.LiveEstimate]) -> bool:
     )
 
 
-def _labels_needed(estimates: Sequence[live.LiveEstimate]) -> list[str]:
+def _labels_to_halve(estimates: Sequence[live.LiveEstimate]) -> list[str]:
     """Return sentences on the labels needed to halve the intervals of each dimension."""
     sentences = []
     for result in estimates:
@@ -179,7 +179,7 @@ def live_view(store: Store, owner: int) -> dict[str, Any]:
         "estimates": [(result, _intervals(result)) for result in estimates],
         "complete": nothing_is_estimated(estimates),
         "left_out": _left_out(estimates),
-        "needed": _labels_needed(estimates),
+        "needed": _labels_to_halve(estimates),
         "hidden": hidden_reason,
     }
 
@@ -205,7 +205,7 @@ def _invite(call: Call) -> dict[str, Any]:
     name, role = call.sent.get("name"), call.sent.get("role", "assessor")
     quota = call.sent.get("quota")
     token = people.invite(call.store, name, role, quota, call.who.id)  # type: ignore[arg-type]  # checked there
-    call.studio.keys.add(str(name), token)
+    call.studio.keys.add(call.store, str(name), token)
     return {"link": f"/join/{token}"}
 
 
@@ -213,7 +213,7 @@ def _invite(call: Call) -> dict[str, Any]:
 def _renew(call: Call) -> dict[str, Any]:
     """Return a new link; the old one is no longer valid."""
     name, token = people.renew(call.store, call.sent.get("assessor"), call.who.id)  # type: ignore[arg-type]  # checked there
-    call.studio.keys.add(name, token)
+    call.studio.keys.add(call.store, name, token)
     return {"link": f"/join/{token}"}
 
 

@@ -37,13 +37,19 @@ class Keys:
             keys.save()
         return keys
 
-    def add(self, name: str, token: str) -> None:
-        """Store the token of an assessor, keeping those added by other processes."""
-        if content := _read_keys(self.path):
-            self.tokens = content[1]
-        if content is None or self.tokens.get(name) != token:
-            self.tokens[name] = token
-            self.save()
+    def add(self, store: Store, name: str, token: str) -> None:
+        """Save the token of an assessor, and keep those that other processes added.
+
+        A transaction of the store is the lock: one thread or process at a time changes the file.
+        """
+        with store.write():
+            content = _read_keys(self.path)
+            tokens = content[1] if content else self.tokens
+            if content is None or tokens.get(name) != token:
+                self.tokens = {**tokens, name: token}
+                self.save()
+            else:
+                self.tokens = tokens
 
     def save(self) -> None:
         """Write the file (atomic), readable only by its owner."""
@@ -203,17 +209,18 @@ def make_links(
     for name in dict.fromkeys((OWNER, *names)):
         if name not in invited:
             role = "owner" if name == OWNER else "assessor"
-            studio.keys.add(name, people.invite(studio.store, name, role))
+            token = people.invite(studio.store, name, role)
+            studio.keys.add(studio.store, name, token)
     active = [assessor for assessor in people.assessors(studio.store) if assessor.active]
     owner = next((assessor for assessor in active if assessor.role == OWNER), None)
     links = []
     for assessor in active:
-        chosen = owner_token if assessor == owner else None
-        token = chosen or studio.keys.tokens.get(assessor.name, "")
+        chosen_token = owner_token if assessor == owner else None
+        token = chosen_token or studio.keys.tokens.get(assessor.name, "")
         holder = people.find_assessor(studio.store, token) if token else None
         if holder is None or holder.id != assessor.id:  # lost, or replaced by `owner_token`
-            _, token = people.renew(studio.store, assessor.id, token=chosen)
-        if chosen is None:
-            studio.keys.add(assessor.name, token)
+            _, token = people.renew(studio.store, assessor.id, token=chosen_token)
+        if chosen_token is None:
+            studio.keys.add(studio.store, assessor.name, token)
         links.append(StudioLink(assessor.name, assessor.role, f"/join/{token}"))
     return links

@@ -169,8 +169,14 @@ class SacreMetric(ABC, Generic[ScoreT]):
         """Return the score of one sentence against its references."""
         from karat.compat.one_segment import pairs_of
 
-        texts, metric = self._check_sentence(hypothesis, references), self._karat()
+        texts, metric = self._take_sentence(hypothesis, references), self._karat()
         return self._score(metric.rows(pairs_of([metric], hypothesis, texts))[0])
+
+    def _take_sentence(self, hypothesis: object, references: object) -> list[str]:
+        """Return the references of one sentence, and keep their number for the signature."""
+        texts = _check_sentence(hypothesis, references)
+        self.num_refs = len(texts)
+        return texts
 
     def get_signature(self) -> Signature:
         """Return the signature; the number of references is known only after scoring."""
@@ -180,22 +186,6 @@ class SacreMetric(ABC, Generic[ScoreT]):
         shared = {"version": f"karat-{__version__}", "nrefs": number}
         resampling = {"bs": self.n_bootstrap, "seed": self.seed}
         return Signature({**shared, **resampling, **self._info()}, self._SHORT)
-
-    def _check_sentence(self, hypothesis: object, references: object) -> list[str]:
-        """Return the references of one sentence without None; raise InputError for wrong types."""
-        if not isinstance(hypothesis, str):
-            raise InputError(f"hypothesis is {type(hypothesis).__name__}, expected str")
-        if isinstance(references, str | bytes) or not isinstance(references, Iterable):
-            kind = type(references).__name__
-            raise InputError(f"references is {kind}, expected a list of str")
-        texts = [text for text in references if text is not None]
-        bad = next((text for text in texts if not isinstance(text, str)), None)
-        if bad is not None:
-            raise InputError(f"references holds {quoted(bad)}, expected str")
-        if not texts:
-            raise InputError("references is empty: at least one is needed")
-        self.num_refs = len(texts)
-        return texts
 
     def _read(self, streams: object) -> References:
         """Return references from streams; None means that a stream lacks this reference."""
@@ -245,6 +235,22 @@ class SacreMetric(ABC, Generic[ScoreT]):
         self.n_bootstrap, self.seed = resamples, seed if seed == "none" else str(number)
         sums = bootstrap_sums(rows, resamples, number)
         score.take_resamples(self._karat().measure(sums)["value"])
+
+
+def _check_sentence(hypothesis: object, references: object) -> list[str]:
+    """Return the references of one sentence without None; raise InputError for wrong types."""
+    if not isinstance(hypothesis, str):
+        raise InputError(f"hypothesis is {type(hypothesis).__name__}, expected str")
+    if isinstance(references, str | bytes) or not isinstance(references, Iterable):
+        kind = type(references).__name__
+        raise InputError(f"references is {kind}, expected a list of str")
+    texts = [text for text in references if text is not None]
+    bad = next((text for text in texts if not isinstance(text, str)), None)
+    if bad is not None:
+        raise InputError(f"references holds {quoted(bad)}, expected str")
+    if not texts:
+        raise InputError("references is empty: at least one is needed")
+    return texts
 
 
 @lru_cache(maxsize=32, typed=True)

@@ -92,7 +92,7 @@ class SacreBLEU(SacreMetric[BLEUScore]):
         """Return the score of one sentence against its references."""
         from karat.compat.one_segment import pairs_of
 
-        texts, metric = self._check_sentence(hypothesis, references), self._karat()
+        texts, metric = self._take_sentence(hypothesis, references), self._karat()
         pairs = pairs_of([metric], hypothesis, texts)
         length = len(pairs.candidates.tokens(metric.recipe).ids)
         ends = pairs.references.tokens(metric.recipe).offsets.tolist()

@@ -84,10 +84,10 @@ def _draw_labels(chart: XYChart, x: Axis, y: Axis) -> Iterator[str]:
             near_x = min(max(dot_x, box.left), box.right)
             near_y = min(max(dot_y, box.top), box.bottom)
             yield svg.line(dot_x, dot_y, near_x, near_y, svg.RULE)
-        at, anchor = (box.left + box.right) / 2, "middle"
+        label_x, anchor = (box.left + box.right) / 2, "middle"
         if box.left >= dot_x or box.right <= dot_x:  # it starts or ends beside its dot
-            at, anchor = (box.left, "start") if box.left >= dot_x else (box.right, "end")
-        look: Look = {"x": at, "y": box.top + 11.5, "text_anchor": anchor, **svg.HALO}
+            label_x, anchor = (box.left, "start") if box.left >= dot_x else (box.right, "end")
+        look: Look = {"x": label_x, "y": box.top + 11.5, "text_anchor": anchor, **svg.HALO}
         yield element("text", quote(label), class_="label", **look)
 
 
