@@ -304,8 +304,10 @@ def nugget_judge_agreement(
         )
     pairs = []
     for (first, x), (second, y) in combinations(zip(table.judges, labels, strict=True), 2):
-        pair = cohen_kappa(x, y)
-        pairs.append(PairKappa(first, second, pair.units, pair.equal, pair.value, pair.reason))
+        result = cohen_kappa(x, y)
+        pairs.append(
+            PairKappa(first, second, result.units, result.equal, result.value, result.reason)
+        )
     base = agreement_of(nuggets.name, [("nuggets", table, runs)], controls)
     notes = (*base.notes, *remarks(nuggets))
     return NuggetJudgeAgreement(
