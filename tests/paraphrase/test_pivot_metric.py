@@ -92,7 +92,7 @@ def test_a_model_with_two_pivot_languages_is_refused(tmp_path: Path) -> None:
 
 
 def test_paths_with_commas_are_quoted() -> None:
-    assert str(PivotF1("a,b.npz")) == 'pivot-f1:model="a,b.npz"'
+    assert str(PivotF1("a,b.npz")) == 'pivot_f1:table="a,b.npz"'
 
 
 def test_the_worked_example(place: str) -> None:
