@@ -5,6 +5,7 @@ tolerated loss t:
 
     fail if u < -t        pass if l >= -t        undecided otherwise
 
+Fewer units than `min_deciding_units` are undecided, as in a comparison.
 Difference and interval come from the jackknife by units (`stats/jackknife.py`): items, or the
 documents or questions that items belong to. Intervals of several metrics are simultaneous.
 """
@@ -24,8 +25,8 @@ from karat.metrics.base import Metric
 from karat.results import Column, number
 from karat.scoring import METRIC, metric_digits, row_digits
 from karat.stats.jackknife import UnitEstimate, jackknife
-from karat.stats.significance import MIN_DECIDING_UNITS
-from karat.stats.simultaneous import JointEstimates
+from karat.stats.significance import min_deciding_units
+from karat.stats.simultaneous import NONE, JointEstimates
 from karat.stats.units import Units
 
 FAIL, UNDECIDED, PASS = "fail", "undecided", "pass"
@@ -58,6 +59,8 @@ class GateRow(NamedTuple):
     max_drop: float
     decided_by: int | None
     """Estimated number of items needed for a decision if undecided; None if no number suffices."""
+    too_few: bool = False
+    """Whether there are fewer units than any decision needs."""
 
 
 SIGNED_DELTA = "Score minus baseline, signed so that a loss is negative."
@@ -89,6 +92,7 @@ def decide(
     estimates = [estimate for pair in pairs for estimate in _unit_estimates(pair, units)]
     tested = [(2 * at, 2 * at + 1) for at in range(len(pairs))]
     family = JointEstimates(estimates).family(tested, correction)
+    min_units = min_deciding_units(1 if correction == NONE else len(pairs))
     rows = []
     for at, (pair, run_and_baseline) in enumerate(zip(pairs, scores, strict=True)):
         difference, sign = family.differences[at], pair.run.measure.sign
@@ -98,7 +102,8 @@ def decide(
             raise InputError(f"{have} a score: a gate needs at least two")
         low, high = sorted(sign * end for end in family.interval(at))
         tolerated = max_drop.get(pair.run.name, 0.0)
-        row = _decide_metric(pair, run_and_baseline, difference, (low, high), tolerated)
+        ends = low, high
+        row = _decide_metric(pair, run_and_baseline, difference, ends, tolerated, min_units)
         if row.decided_by is not None and units is not None:
             items_per_unit = len(units.codes) / len(units)
             row = row._replace(decided_by=math.ceil(row.decided_by * items_per_unit))
@@ -145,20 +150,22 @@ def _decide_metric(
     difference: UnitEstimate,
     ends: tuple[float, float],
     tolerated: float,
+    min_units: int,
 ) -> GateRow:
     m, (score, before), (low, high) = pair.run.measure, scores, ends
     delta, slack = m.sign * difference.value, SLACK * max(abs(score), abs(before))
     verdict, needed = UNDECIDED, None
-    if difference.units < MIN_DECIDING_UNITS and delta and not difference.error:
-        low = high = delta
-        needed = MIN_DECIDING_UNITS
+    too_few = difference.units < min_units
+    if too_few:
+        needed = min_units
+        low, high = (low, high) if difference.error else (delta, delta)
     elif high < -tolerated - slack:
         verdict = FAIL
     elif low >= -tolerated - slack:
         verdict = PASS
     else:
         needed = items_to_decide(difference.units, delta, low, high, tolerated)
-    return GateRow(m, verdict, score, before, delta, low, high, tolerated, needed)
+    return GateRow(m, verdict, score, before, delta, low, high, tolerated, needed, too_few)
 
 
 def items_to_decide(
@@ -323,9 +330,8 @@ def describe_row(row: GateRow) -> str:
         return f"{gap}: this is {limit}"
     if row.verdict == PASS:
         return f"{gap}: {limit} is ruled out"
-    if row.low == row.high:  # of few items only
-        needed = f"at least {row.decided_by} are needed to decide"
-        needed = f"all items differ by the same amount; {needed}"
+    if row.too_few:
+        needed = f"at least {row.decided_by:,} are needed to decide"
     elif row.decided_by is None:
         needed = "no number of items would decide, as the difference is exactly at the limit"
     else:
