@@ -431,10 +431,9 @@ def _pair_rows(
     min_units = _min_units(correction, len(keys))
     rows = []
     for at, (key, other_key) in enumerate(keys):
-        difference, p, (low, high) = family.differences[at], family.p(at), family.interval(at)
+        difference, p = family.differences[at], family.p(at)
         m, margin = key[1], margin_of.get(str(key[1]))
-        if m.bounded:
-            low, high = max(low, -m.full_scale), min(high, m.full_scale)
+        low, high = difference_interval(m, family.interval(at))
         wins, losses, _ = _count_wins(m, stats[key].segment_scores, stats[other_key].segment_scores)
         for first, second, delta, ends, counts in (
             (key[0], other_key[0], difference.value, (low, high), (wins, losses)),

@@ -217,3 +217,12 @@ def test_as_many_units_are_needed_as_by_compare(correction: str, needed: int) ->
             assert row.too_few == (count < needed)
             if row.too_few:  # items of `needed` documents
                 assert row.decided_by == math.ceil(needed * 14 / count)
+
+
+def test_intervals_stay_within_the_possible_differences() -> None:
+    m = kt.metric("em")
+    right, wrong = (m.stats(texts, ["a"] * 4) for texts in (["a"] * 4, ["a", "x", "x", "x"]))
+    (rise,) = decide([PairedItems(MeasuredItems(m, "", right), wrong)], {}, "none")
+    (fall,) = decide([PairedItems(MeasuredItems(m, "", wrong), right)], {}, "none")
+    assert (rise.delta, rise.high) == (0.75, 1.0)
+    assert (fall.delta, fall.low) == (-0.75, -1.0)

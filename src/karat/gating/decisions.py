@@ -23,7 +23,7 @@ from karat.gating.baseline_file import BaselineFile
 from karat.gating.items import ItemMeasure, ItemScores, MeasuredItems
 from karat.metrics.base import Metric
 from karat.results import Column, number
-from karat.scoring import METRIC, metric_digits, row_digits
+from karat.scoring import METRIC, difference_interval, metric_digits, row_digits
 from karat.stats.jackknife import UnitEstimate, jackknife
 from karat.stats.significance import min_deciding_units
 from karat.stats.simultaneous import NONE, JointEstimates
@@ -100,7 +100,8 @@ def decide(
             noun = "item" if units is None else units.name
             have = f"1 {noun} has" if difference.units == 1 else f"no {noun} has"
             raise InputError(f"{have} a score: a gate needs at least two")
-        low, high = sorted(sign * end for end in family.interval(at))
+        low, high = difference_interval(pair.run.measure, family.interval(at))
+        low, high = sorted((sign * low, sign * high))
         tolerated = max_drop.get(pair.run.name, 0.0)
         ends = low, high
         row = _decide_metric(pair, run_and_baseline, difference, ends, tolerated, min_units)
