@@ -226,3 +226,9 @@ def test_intervals_stay_within_the_possible_differences() -> None:
     (fall,) = decide([PairedItems(MeasuredItems(m, "", wrong), right)], {}, "none")
     assert (rise.delta, rise.high) == (0.75, 1.0)
     assert (fall.delta, fall.low) == (-0.75, -1.0)
+
+
+def test_a_sentence_shows_the_side_of_0() -> None:
+    row = decide_one("chrf", WORSE, BETTER)._replace(delta=-2.5, high=-0.0004)
+    assert "(-2.5000, 95% interval" in describe_row(row)
+    assert "to -0.0004)" in describe_row(row)

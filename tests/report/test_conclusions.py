@@ -623,7 +623,7 @@ GATED = [
         (gated(CLEAR), gated(WORSE), gated((0.0,) * 9)),
     ),
     Conclusion(
-        "all items differ by the same amount; at least 6 are needed to decide",
+        "at least 6 are needed to decide",
         (gated(ALIKE), gated((1.0,) * 5)),
         (gated((-1.0,) * 6), gated(SMALL), gated((0.0,) * 5), gated((-1.0, -1.1, -0.9))),
     ),

@@ -22,7 +22,7 @@ from karat.errors import InputError, quoted, short
 from karat.gating.baseline_file import BaselineFile
 from karat.gating.items import ItemMeasure, ItemScores, MeasuredItems
 from karat.metrics.base import Metric
-from karat.results import Column, number
+from karat.results import Column, interval_digits, number
 from karat.scoring import METRIC, difference_interval, metric_digits, row_digits
 from karat.stats.jackknife import UnitEstimate, jackknife
 from karat.stats.significance import min_deciding_units
@@ -63,13 +63,17 @@ class GateRow(NamedTuple):
     """Whether there are fewer units than any decision needs."""
 
 
+def _difference_digits(row: GateRow) -> int:
+    return interval_digits(row.low, row.high, row_digits(row))
+
+
 SIGNED_DELTA = "Score minus baseline, signed so that a loss is negative."
 GATE_COLUMNS = (
     METRIC,
     Column("verdict", "Verdict", help="pass, fail, or undecided: the items cannot tell."),
-    number("delta", "Delta", row_digits, SIGNED_DELTA, signed=True),
-    number("low", "Low", row_digits, "Lower end of its 95% interval.", signed=True),
-    number("high", "High", row_digits, "Upper end of its 95% interval.", signed=True),
+    number("delta", "Delta", _difference_digits, SIGNED_DELTA, signed=True),
+    number("low", "Low", _difference_digits, "Lower end of its 95% interval.", signed=True),
+    number("high", "High", _difference_digits, "Upper end of its 95% interval.", signed=True),
     number("max_drop", "Max drop", row_digits, "The tolerated loss."),
     number("baseline", "Baseline", row_digits, "The baseline's score."),
     number("score", "Score", row_digits, "The run's score."),
@@ -316,14 +320,19 @@ def worst_changes(
 
 def format_score(metric: ItemMeasure, value: float) -> str:
     """Format a score: two decimals on a scale of 100, four on a scale of 1; no sign for zero."""
-    text = f"{value:.{2 if metric.full_scale > 10 else 4}f}"
+    return _format_decimals(value, metric_digits(metric))
+
+
+def _format_decimals(value: float, digits: int) -> str:
+    text = f"{value:.{digits}f}"
     return text if text.strip("-0.") else text.lstrip("-")
 
 
 def describe_row(row: GateRow) -> str:
     """Return a sentence on the decision by one metric."""
     m = row.metric
-    delta, low, high = (_format_signed(m, value) for value in (row.delta, row.low, row.high))
+    digits = _difference_digits(row)
+    delta, low, high = (_format_signed(value, digits) for value in (row.delta, row.low, row.high))
     moved = f"{m} went from {format_score(m, row.baseline)} to {format_score(m, row.score)}"
     gap = f"{moved} ({delta}, 95% interval {low} to {high})"
     limit = f"a loss of more than {format_score(m, row.max_drop)}" if row.max_drop else "a loss"
@@ -356,6 +365,6 @@ def describe_guard(row: GuardRow, unit: str) -> str:
     return f"no item loses more than {limit} by {m}: the largest loss is {value_text}"
 
 
-def _format_signed(metric: ItemMeasure, value: float) -> str:
-    text = format_score(metric, value)
+def _format_signed(value: float, digits: int) -> str:
+    text = _format_decimals(value, digits)
     return f"+{text}" if value > 0 and text.strip("0.") else text

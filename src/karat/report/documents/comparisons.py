@@ -46,14 +46,14 @@ from karat.report.model import (
     TextPassage,
     cell_text,
     format_count,
+    format_difference,
     format_interval,
-    format_signed,
     join_names,
     metric_label,
     score_digits,
     text_column,
 )
-from karat.results import Column, number, people_column, program_columns
+from karat.results import Column, interval_digits, number, people_column, program_columns
 from karat.score_settings import CORRECTIONS, SACREBLEU_TESTS
 from karat.scoring import (
     INTERVAL,
@@ -323,16 +323,17 @@ def _list_names(metrics: Sequence[Metric]) -> str:
 
 
 def _difference_text(row: CompareRow) -> str:
-    interval = _delta_interval(row, score_digits(row.metric))
-    if row.delta is None or not interval:
+    if row.delta is None or row.delta_low is None or row.delta_high is None:
         return "no difference"
-    return f"{format_signed(row.delta, score_digits(row.metric))} {interval}"
+    ends = row.delta_low, row.delta_high
+    return format_difference(row.delta, ends, score_digits(row.metric))
 
 
 def _delta_interval(row: CompareRow, digits: int) -> str:
     if row.delta_low is None or row.delta_high is None:
         return ""
-    return format_interval(row.delta_low, row.delta_high, digits)
+    ends = row.delta_low, row.delta_high
+    return format_interval(*ends, interval_digits(*ends, digits))
 
 
 def _count_sentences(systems: Sequence[SystemVerdicts], base: str) -> Iterator[str]:
