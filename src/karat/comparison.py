@@ -548,13 +548,17 @@ def find_examples(
 ) -> tuple[Example, ...]:
     """Return the segments on which each system differs most from the baseline, with their texts.
 
-    There are at most `n_examples` for each system and metric, and none if segments were put into
+    There are at most `n_examples` for each system and score of segments, and none if segments were put into
     buckets or a stream cannot be read again.
     """
     baseline = comparison.baseline
+    # Metrics with the same scores of segments have the same examples.
+    first_rows: dict[tuple[str, Metric], CompareRow] = {}
+    for row in comparison.rows:
+        first_rows.setdefault((row.system, row.metric.of_segments()), row)
     gaps = [
         (row, gap)
-        for row in comparison.rows
+        for row in first_rows.values()
         if row.system != baseline and comparison.values
         for gap in comparison.differences(baseline, row.system, row.metric, n_examples)
     ]

@@ -370,3 +370,12 @@ def test_slices_within_questions_count_their_answers() -> None:
     }
     with pytest.raises(InputError, match="slice 'one': pass@2: question 'q0' has 1 answer"):
         kt.compare(systems, ["x"] * 80, "pass@2", units=questions, slices=labels)
+
+
+def test_metrics_with_the_same_scores_of_answers_share_examples() -> None:
+    texts, questions = answers([(at % 4, 4) for at in range(10)])
+    systems = {"old": texts, "new": ["x"] * 40}
+    found = kt.compare(systems, ["x"] * 40, ["pass@2", "pass^2"], units=questions, examples=3)
+    shown = [(example.system, example.segment) for example in found.examples]
+    assert len(shown) == len(set(shown)) == 3
+    assert len(kt.compare(systems, ["x"] * 40, ["em", "chrf"], examples=3).examples) == 6

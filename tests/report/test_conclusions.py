@@ -624,8 +624,8 @@ GATED = [
     ),
     Conclusion(
         "at least 6 are needed to decide",
-        (gated(ALIKE), gated((1.0,) * 5)),
-        (gated((-1.0,) * 6), gated(SMALL), gated((0.0,) * 5), gated((-1.0, -1.1, -0.9))),
+        (gated(ALIKE), gated((1.0,) * 5), gated((0.0,) * 5), gated((-1.0, -1.1, -0.9))),
+        (gated((-1.0,) * 6), gated(SMALL)),
     ),
     Conclusion(
         "items like these would decide (an estimate)",

@@ -494,7 +494,7 @@ def _examples(comparison: Comparison, metrics: Sequence[Metric]) -> Examples:
     )
     title = f"Segments that differ most from {baseline}"
     table = Table("segments", f"{title} by {first}", table_columns, rows, group="system")
-    by_name = {str(m.of_segments()): m for m in metrics}
+    by_name = {str(m.of_segments()): m for m in reversed(metrics)}
     cases = []
     for example in comparison.examples:
         m = by_name[example.metric]
