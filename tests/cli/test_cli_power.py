@@ -18,7 +18,7 @@ def test_the_answer_is_the_smallest_difference_that_the_pilot_shows(output: Outp
     report = json.loads(output("power", *PILOT, "-m", "bleu", "-f", "json"))
     (row,) = report["rows"]
     assert (
-        f"beacon against atlas: 12 segments show BLEU differences of {row['detectable']:.1f}"
+        f"beacon against atlas: 12 segments can detect a BLEU difference of {row['detectable']:.1f}"
         in (text)
     )
     assert "Power 80% at the level .05, one test, by segment." in text

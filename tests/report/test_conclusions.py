@@ -524,7 +524,7 @@ COMPARED += [
         (verdicts(CLEAR, systems=4), verdicts(CLEAR, systems=5, correction="none")),
     ),
     Conclusion(
-        "10 segments show differences of",
+        "10 segments can detect a difference of",
         (verdicts(SMALL), verdicts(SMALL, CLEAR)),
         (verdicts(CLEAR), verdicts(SMALL[:5])),
     ),

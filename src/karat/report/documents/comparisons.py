@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from karat.comparison import (
     DELTA,
     EQUIVALENT,
+    LEAD_NOTE,
     LEADING,
     LOSS,
     MARGIN_COLUMNS,
@@ -237,7 +238,7 @@ def _detectable_sentences(comparison: Comparison, tests: ComparisonTests) -> Ite
     example = ", for example" if len(texts) > MAX_LISTED_DIFFERENCES else ""
     differences = join_names(texts[:1] if example else texts)
     count = format_count(tests.units, tests.unit)
-    yield f"{count} show differences of {differences} or more{example} (80% power)."
+    yield f"{count} can detect a difference of {differences} or more{example} (80% power)."
 
 
 def comparison_basis(comparison: Comparison) -> str:
@@ -248,7 +249,7 @@ def comparison_basis(comparison: Comparison) -> str:
         parts.append(format_count(comparison.references, "reference"))
     size = f"{', '.join(parts)}. " if parts else ""
     if tests.too_few:
-        return f"{size}Fewer than {tests.min_units} {tests.unit}s decide nothing."
+        return f"{size}At least {tests.min_units} {tests.unit}s are needed for a verdict."
     return f"{size}Decided where the {decision_rule(comparison, counted=not tests.warned)}."
 
 
@@ -397,7 +398,7 @@ def comparison_document(comparison: Comparison) -> Document:
         title,
         blocks,
         signatures={**corpus, **segments, **corpus},
-        notes=comparison.notes,
+        notes=(*comparison.notes, *([LEAD_NOTE] if is_ranked else [])),
         answer=comparison_answer(comparison),
         basis=comparison_basis(comparison),
     )
