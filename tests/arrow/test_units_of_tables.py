@@ -84,7 +84,7 @@ def test_units_of_a_column_are_those_of_lists() -> None:
         for value, expected_value in pairs:
             assert value is expected_value or value == pytest.approx(expected_value, rel=1e-12)
         assert row[9:-2] == expected_row[9:-2]
-        assert row.detectable == pytest.approx(expected_row.detectable, rel=1e-9)
+        assert (row.detectable or 0.0) == pytest.approx(expected_row.detectable or 0.0, rel=1e-9)
     assert compared.signatures["bleu"] == expected.signatures["bleu"].replace("=unit", "=doc")
     expected_scores = kt.score(texts, references, metrics, units=labels, intervals=True)
     scored = kt.score(ROWS, metrics=metrics, **HOW, units="doc", intervals=True)
