@@ -99,13 +99,16 @@ TEST_COLUMNS = (
     number("ties", "Ties", help="Segments on which both score the same.", detail=True),
     *program_columns("verdict", "units"),
 )
+_LEADS = (
+    "does not differ significantly from the best one, with all pairs of systems tested together."
+)
+LEAD_NOTE = f"Lead: ● marks a system that {_LEADS}"
 LEADING = (
     people_column(
         "leading",
         "Lead",
         lambda row: "●" if row.is_leading else "",
-        help="● The system does not differ significantly from the best one, with all pairs of "
-        "systems tested together.",
+        help=f"● The system {_LEADS}",
     ),
     *program_columns("is_leading"),
 )
@@ -234,10 +237,15 @@ class Comparison(ScoreResults[CompareRow]):
         segment_variants = [f"{m} is {m.of_segments()}" for m in metrics if m.of_segments() != m]
         variant_note = f", where {' and '.join(segment_variants)}" if segment_variants else ""
         methods = (
-            f"Intervals (95%) and p come from one distribution: Student's t of the paired "
-            f"difference from {self.baseline}, with its jackknife error by {self.unit_text} and a "
-            "correction of skewness."
+            f"The interval of a difference (95%) and its p come from one distribution: Student's t "
+            f"of the paired difference from {self.baseline}, with its jackknife error by "
+            f"{self.unit_text} and a correction of skewness."
         )
+        if any(m.is_share for m in metrics):
+            methods += (
+                " Intervals of shares are Jeffreys', with the number of answers that has the same "
+                "error."
+            )
         if self.n_tests > 1:
             methods += f" {CORRECTIONS[self.correction].capitalize()} ({self.n_tests})."
         if self.test in SACREBLEU_TESTS:
@@ -431,10 +439,9 @@ def _pair_rows(
     min_units = _min_units(correction, len(keys))
     rows = []
     for at, (key, other_key) in enumerate(keys):
-        difference, p, (low, high) = family.differences[at], family.p(at), family.interval(at)
+        difference, p = family.differences[at], family.p(at)
         m, margin = key[1], margin_of.get(str(key[1]))
-        if m.bounded:
-            low, high = max(low, -m.full_scale), min(high, m.full_scale)
+        low, high = difference_interval(m, family.interval(at))
         wins, losses, _ = _count_wins(m, stats[key].segment_scores, stats[other_key].segment_scores)
         for first, second, delta, ends, counts in (
             (key[0], other_key[0], difference.value, (low, high), (wins, losses)),
@@ -549,13 +556,17 @@ def find_examples(
 ) -> tuple[Example, ...]:
     """Return the segments on which each system differs most from the baseline, with their texts.
 
-    There are at most `n_examples` for each system and metric, and none if segments were put into
-    buckets or a stream cannot be read again.
+    There are at most `n_examples` for each system and score of segments, and none if segments were
+    put into buckets or a stream cannot be read again.
     """
     baseline = comparison.baseline
+    # Metrics with the same scores of segments have the same examples.
+    first_rows: dict[tuple[str, Metric], CompareRow] = {}
+    for row in comparison.rows:
+        first_rows.setdefault((row.system, row.metric.of_segments()), row)
     gaps = [
         (row, gap)
-        for row in comparison.rows
+        for row in first_rows.values()
         if row.system != baseline and comparison.values
         for gap in comparison.differences(baseline, row.system, row.metric, n_examples)
     ]

@@ -248,3 +248,14 @@ def _import_package(name: str) -> Any:
         return import_module(name)
     except ImportError as error:
         raise MissingExtra(f"{name} is not installed: pip install {name}") from error
+
+
+MAX_INTERVAL_DIGITS = 6
+
+
+def interval_digits(low: float, high: float, digits: int) -> int:
+    """Return the decimals of an interval, at least `digits`: if it excludes 0, no end reads 0."""
+    nearest = min(abs(low), abs(high))
+    while low * high > 0 and digits < MAX_INTERVAL_DIGITS and not round(nearest, digits):
+        digits += 1
+    return digits

@@ -41,7 +41,8 @@ def units_setting() -> Any:
     """Return the setting `units`."""
     return setting(
         None,
-        "Unit of intervals and tests: `segment`, `document`, `question`, or a column of a table. "
+        "Unit of intervals and tests, which is what was sampled: `segment`, `document`, "
+        "`question`, or a column of a table. "
         "Default: the documents or questions that are known, else segments.",
         kind=str,
         option="--unit",
@@ -86,7 +87,8 @@ class ComparisonSettings(Settings):
 
     baseline: str | None = setting(
         None,
-        "System to compare the others with. Default: the first.",
+        "System to compare the others with. Default: the first; for tables and sets the first by "
+        "name.",
         kind=str,
         option="--baseline",
         metavar="NAME",
@@ -118,7 +120,7 @@ class ComparisonSettings(Settings):
         option="--trials",
         heading=TESTS,
     )
-    seed: int = seed_setting()
+    seed: int = seed_setting("Seed of a sacreBLEU test.")
     buckets: int | None = _buckets_setting()
 
 
@@ -128,7 +130,7 @@ class PowerSettings(Settings):
 
     baseline: str | None = setting(
         None,
-        "System to compare the others with. Default: the first.",
+        "System to compare the others with. Default: the first; for sets the first by name.",
         kind=str,
         option="--baseline",
         metavar="NAME",

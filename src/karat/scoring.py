@@ -741,10 +741,14 @@ def _components(
     }
 
 
-def difference_interval(m: Metric, ends: tuple[float, float]) -> tuple[float, float]:
-    """Return the interval of a difference of scores, within the differences that are possible."""
+def difference_interval(m: Any, ends: tuple[float, float]) -> tuple[float, float]:
+    """Return the interval of a difference of scores, within the differences that are possible.
+
+    Measures of items that do not say whether they are `bounded` are not.
+    """
     low, high = ends
-    return (max(low, -m.full_scale), min(high, m.full_scale)) if m.bounded else ends
+    is_bounded = getattr(m, "bounded", False)
+    return (max(low, -m.full_scale), min(high, m.full_scale)) if is_bounded else ends
 
 
 def segment_values(stats: Mapping[StatsKey, SystemStats]) -> dict[StatsKey, Floats]:

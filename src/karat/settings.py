@@ -447,9 +447,9 @@ def check_count(name: str, value: int, least: int = 0) -> None:
 # ------------------------------------------------------------ settings that many functions have
 
 
-def seed_setting() -> Any:
+def seed_setting(help: str = "Seed of the random numbers.") -> Any:
     """Return the setting `seed`."""
-    return setting(SEED, "Seed of the random numbers.", low=0, option="--seed", heading=TESTS)
+    return setting(SEED, help, low=0, option="--seed", heading=TESTS)
 
 
 def resamples_setting(

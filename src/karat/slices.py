@@ -337,8 +337,14 @@ def _slice_tests(
         for key, table in tables.items():
             rows = table[segments]
             part = SystemStats(exact_sums(rows), (rows,), None)
-            estimates[key] = part.estimate(key[1], slice_units)
-            scores[key] = float(key[1].measure(part.total[None])["value"][0])
+            try:
+                estimates[key] = part.estimate(key[1], slice_units)
+            except InputError as error:
+                raise InputError(f"slice {quoted(slices.labels[code])}: {error}") from None
+            total = part.total
+            if key[1].by_unit:
+                total = exact_sums(part.unit_rows(key[1], slice_units))
+            scores[key] = float(key[1].measure(total[None])["value"][0])
         for key in sorted(stats, key=lambda key: metrics.index(key[1])):
             if key[0] != baseline:
                 base = baseline, key[1]

@@ -18,7 +18,7 @@ def test_the_answer_is_the_smallest_difference_that_the_pilot_shows(output: Outp
     report = json.loads(output("power", *PILOT, "-m", "bleu", "-f", "json"))
     (row,) = report["rows"]
     assert (
-        f"beacon against atlas: 12 segments show BLEU differences of {row['detectable']:.1f}"
+        f"beacon against atlas: 12 segments can detect a BLEU difference of {row['detectable']:.1f}"
         in (text)
     )
     assert "Power 80% at the level .05, one test, by segment." in text
@@ -81,3 +81,18 @@ def test_one_segment_is_no_pilot(run_karat: Called, folder: Any) -> None:
     done = run_karat("power", "x.txt", "y.txt", "-r", "r.txt", "-m", "chrf")
     assert (done.returncode, done.stdout) == (2, "")
     assert "the pilot has 1 unit: at least two are needed" in done.stderr
+
+
+def test_units_of_a_file_are_used(output: Output, folder: Any) -> None:
+    (folder / "pairs.txt").write_text("".join(f"{n // 2}\n" for n in range(12)))
+    args = ("power", *PILOT, "-m", "bleu", "-f", "json")
+    (row,) = json.loads(output(*args, "--units", "pairs.txt"))["rows"]
+    assert row["units"] == 6
+    assert json.loads(output(*args))["rows"][0]["units"] == 12
+
+
+def test_tables_are_refused_in_a_sentence(run_karat: Called, folder: Any) -> None:
+    (folder / "table.csv").write_text("candidate,reference\na,b\n")
+    found = run_karat("power", "table.csv", "-r", "reference")
+    assert found.returncode == 2
+    assert "karat power does not work with tables" in " ".join(found.stderr.split())

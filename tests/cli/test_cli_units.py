@@ -148,3 +148,25 @@ def test_bad_units_get_one_sentence(
     assert message in " ".join(done.stderr.split())
     assert len(done.stderr.splitlines()) == 1
     assert done.stdout == ""
+
+
+def test_systems_are_not_pooled_silently(folder: Path, run_karat: Called, output: Output) -> None:
+    lines = [
+        {"id": i, "model": name, "candidate": text, "reference": reference}
+        for name, texts in OUTPUTS.items()
+        for i, (text, reference) in enumerate(zip(texts, REFERENCES, strict=True))
+    ]
+    path = folder / "mine.jsonl"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    args = ("score", "mine.jsonl", "-m", "chrf", "--intervals")
+    found = run_karat(*args, "--id", "id")
+    assert (found.returncode, found.stdout, found.stderr.count("\n")) == (2, "", 1)
+    assert "add --by model (in Python by=)" in found.stderr
+    assert "repeated answers of one system, add --unit id" in found.stderr
+    remark = "All rows are one system, and column 'model' has several values"
+    assert remark in " ".join(output(*args).split())
+    for more in (("--by", "model", "--id", "id"), ("--id", "id", "--unit", "id")):
+        assert "All rows are one system" not in " ".join(output(*args, *more).split())
+    one = [{**line, "model": "old"} for line in lines]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in one))
+    assert "48 answers to 24 ids" in " ".join(output(*args, "--id", "id").split())

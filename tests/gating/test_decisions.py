@@ -194,9 +194,41 @@ def test_few_items_that_differ_all_alike_are_undecided(items: int, change: int) 
     runs = {-1: (more, less), 1: (less, more), 0: (less, less)}[change]
     after, before = (m.stats(texts, ["a b"] * items) for texts in runs)
     row = decide([PairedItems(MeasuredItems(m, "", after), before)], {}, "none")[0]
-    if items < 6 and change:
+    if items < 6:
         assert (row.verdict, row.low, row.high, row.decided_by) == (UNDECIDED, *[row.delta] * 2, 6)
-        message = "all items differ by the same amount; at least 6 are needed to decide"
-        assert describe_row(row).endswith(f"this is a loss; {message}")
+        assert describe_row(row).endswith("this is a loss; at least 6 are needed to decide")
     else:
         assert row.verdict == (FAIL if change < 0 else PASS)
+
+
+@pytest.mark.parametrize(("correction", "needed"), [("simultaneous", 7), ("none", 6)])
+def test_as_many_units_are_needed_as_by_compare(correction: str, needed: int) -> None:
+    """Six units decide one test, seven decide two together; units are not items."""
+    texts = [f"the cat number {i} sat on the mat" for i in range(14)]
+    worse = [text.replace("cat", "dog" if i % 3 else "x") for i, text in enumerate(texts)]
+    pairs = []
+    for m in map(kt.metric, ("chrf", "rougeL")):
+        after, before = m.stats(worse, texts), m.stats(texts, texts)
+        pairs.append(PairedItems(MeasuredItems(m, m.signature(), after), before))
+    for count in (needed - 1, needed):
+        units = Units.from_labels("document", [i % count for i in range(14)])
+        for row in decide(pairs, {}, correction, units):
+            assert row.verdict == (UNDECIDED if count < needed else FAIL)
+            assert row.too_few == (count < needed)
+            if row.too_few:  # items of `needed` documents
+                assert row.decided_by == math.ceil(needed * 14 / count)
+
+
+def test_intervals_stay_within_the_possible_differences() -> None:
+    m = kt.metric("em")
+    right, wrong = (m.stats(texts, ["a"] * 4) for texts in (["a"] * 4, ["a", "x", "x", "x"]))
+    (rise,) = decide([PairedItems(MeasuredItems(m, "", right), wrong)], {}, "none")
+    (fall,) = decide([PairedItems(MeasuredItems(m, "", wrong), right)], {}, "none")
+    assert (rise.delta, rise.high) == (0.75, 1.0)
+    assert (fall.delta, fall.low) == (-0.75, -1.0)
+
+
+def test_a_sentence_shows_the_side_of_0() -> None:
+    row = decide_one("chrf", WORSE, BETTER)._replace(delta=-2.5, high=-0.0004)
+    assert "(-2.5000, 95% interval" in describe_row(row)
+    assert "to -0.0004)" in describe_row(row)

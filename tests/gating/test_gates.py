@@ -217,12 +217,12 @@ def test_files_and_sets(tmp_path: Path) -> None:
 
 def test_trees_of_references_count(tmp_path: Path) -> None:
     words, path = ("a", "cat", "sat"), tmp_path / "gate.tsv"
-    trees, other_trees = [kt.Tree(words, (2, 3, 0))] * 3, [kt.Tree(words, (3, 3, 0))] * 3
+    trees, other_trees = [kt.Tree(words, (2, 3, 0))] * 6, [kt.Tree(words, (3, 3, 0))] * 6
     metric = "simple_tree_accuracy"
-    kt.write_baseline(["a cat sat"] * 3, trees, metric, baseline=path)
-    assert kt.gate(["a cat sat"] * 3, trees, baseline=path).verdict == "pass"
+    kt.write_baseline(["a cat sat"] * 6, trees, metric, baseline=path)
+    assert kt.gate(["a cat sat"] * 6, trees, baseline=path).verdict == "pass"
     with pytest.raises(kt.InputError, match="scored against something else then"):
-        kt.gate(["a cat sat"] * 3, other_trees, baseline=path)
+        kt.gate(["a cat sat"] * 6, other_trees, baseline=path)
 
 
 def test_statistics_that_are_no_whole_numbers(tmp_path: Path) -> None:
@@ -242,7 +242,8 @@ def test_nuggets(tmp_path: Path) -> None:
     settings: dict[str, Any] = {"source": "nuggets", "baseline": path}
     kt.write_baseline("heron", "demo-nuggets", ["f", "A", "V"], **settings)
     repeated = kt.gate("heron", "demo-nuggets", **settings, no_loss=True)
-    assert (repeated.verdict, repeated.sentences[-1]) == ("pass", "no vital nugget was lost")
+    # The demonstration has too few questions for a verdict on scores; guards need none.
+    assert (repeated.verdict, repeated.sentences[-1]) == ("undecided", "no vital nugget was lost")
     scored = kt.score_nuggets(kt.load_nuggets("demo-nuggets").select("heron"))
     row = scored.rows[0]
     assert [entry.score for entry in repeated.rows] == pytest.approx([row.macro, row.A, row.V])
@@ -265,7 +266,7 @@ def test_nuggets(tmp_path: Path) -> None:
     with pytest.raises(kt.InputError, match=r"none\.tsv: no such folder or file"):
         kt.gate("heron", "demo-nuggets", **settings, judgements="none.tsv")
     loaded = kt.load_nuggets("demo-nuggets").select("heron")
-    assert kt.gate(loaded, **settings).verdict == "pass"
+    assert kt.gate(loaded, **settings).rows == kt.gate("heron", "demo-nuggets", **settings).rows
     with pytest.raises(kt.InputError, match=r"a NuggetSet was given: .* leave ties out"):
         kt.gate(loaded, **settings, ties="half")
     with pytest.raises(

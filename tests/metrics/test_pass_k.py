@@ -336,3 +336,46 @@ def test_variances_where_they_mean_something() -> None:
     assert kt.compare(outputs, words, "chrf").variances == ()  # one segment in each unit
     assert kt.compare(outputs, words, "chrf", units=questions, buckets=5).variances == ()
     assert np.isfinite([row.design_effect for row in rows.values()]).all()
+
+
+def test_slices_are_compared_as_if_they_were_alone() -> None:
+    texts, questions = answers([(at % 4, 4) for at in range(20)])
+    better, _ = answers([(min(at % 4 + 1, 4), 4) for at in range(20)])
+    labels = ["first" if at < 40 else "second" for at in range(80)]
+    metrics, references = ["pass@2", "pass^2"], ["x"] * 80
+    systems = {"old": texts, "new": better}
+    whole = kt.compare(systems, references, metrics, units=questions, slices=labels)
+    assert len(whole.slices) == 4
+    for row in whole.slices:
+        part = slice(0, 40) if row.slice == "first" else slice(40, 80)
+        alone = kt.compare(
+            {name: lines[part] for name, lines in systems.items()},
+            references[part],
+            metrics,
+            units=questions[part],
+        )
+        expected = alone["new", str(row.metric)]
+        assert (row.score, row.delta) == pytest.approx((expected.score.value, expected.delta))
+        assert row.units == expected.units == 10
+
+
+def test_slices_within_questions_count_their_answers() -> None:
+    texts, questions = answers([(2, 4)] * 20)
+    labels = ["one" if at % 4 == 0 else "rest" for at in range(80)]
+    systems = {"old": texts, "new": ["x"] * 80}
+    found = kt.compare(systems, ["x"] * 80, "pass@1", units=questions, slices=labels)
+    assert {row.slice: row.baseline_score for row in found.slices} == {
+        "one": 1.0,
+        "rest": pytest.approx(1 / 3),
+    }
+    with pytest.raises(InputError, match="slice 'one': pass@2: question 'q0' has 1 answer"):
+        kt.compare(systems, ["x"] * 80, "pass@2", units=questions, slices=labels)
+
+
+def test_metrics_with_the_same_scores_of_answers_share_examples() -> None:
+    texts, questions = answers([(at % 4, 4) for at in range(10)])
+    systems = {"old": texts, "new": ["x"] * 40}
+    found = kt.compare(systems, ["x"] * 40, ["pass@2", "pass^2"], units=questions, examples=3)
+    shown = [(example.system, example.segment) for example in found.examples]
+    assert len(shown) == len(set(shown)) == 3
+    assert len(kt.compare(systems, ["x"] * 40, ["em", "chrf"], examples=3).examples) == 6

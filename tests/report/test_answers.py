@@ -234,12 +234,12 @@ def test_detectable_differences_are_told_where_any_is_undecided() -> None:
         row("A", CHRF, 5.0, "better")._replace(detectable=1.0),
     ]
     answer = comparison_answer(comparison(*rows))
-    assert answer[-1] == "80 segments show differences of 6.9 BLEU or more (80% power)."
+    assert answer[-1] == "80 segments can detect a difference of 6.9 BLEU or more (80% power)."
     decided = comparison_answer(comparison(rows[1]))
     assert not any("power" in sentence for sentence in decided)
     # The difference that these units show for every undecided system is the largest.
     rows = [row(n, BLEU, 0.5, "undecided")._replace(detectable=x) for n, x in [("A", 1), ("B", 2)]]
-    assert "differences of 2.0 BLEU or more" in comparison_answer(comparison(*rows))[-1]
+    assert "a difference of 2.0 BLEU or more" in comparison_answer(comparison(*rows))[-1]
 
 
 def test_few_segments_decide_nothing() -> None:
@@ -247,7 +247,7 @@ def test_few_segments_decide_nothing() -> None:
     result = kt.compare({"A": ["x", "y", "z"], "B": texts}, texts, ["chrf"])
     assert result["B", "chrf"].verdict == "undecided"
     assert result.summary == "3 segments are too few to tell systems apart: at least 6 are needed."
-    assert "Fewer than 6 segments decide nothing." in result.document().basis
+    assert "At least 6 segments are needed for a verdict." in result.document().basis
 
 
 def test_intervals_of_differences_are_paired() -> None:

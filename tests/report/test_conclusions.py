@@ -524,7 +524,7 @@ COMPARED += [
         (verdicts(CLEAR, systems=4), verdicts(CLEAR, systems=5, correction="none")),
     ),
     Conclusion(
-        "10 segments show differences of",
+        "10 segments can detect a difference of",
         (verdicts(SMALL), verdicts(SMALL, CLEAR)),
         (verdicts(CLEAR), verdicts(SMALL[:5])),
     ),
@@ -623,9 +623,9 @@ GATED = [
         (gated(CLEAR), gated(WORSE), gated((0.0,) * 9)),
     ),
     Conclusion(
-        "all items differ by the same amount; at least 6 are needed to decide",
-        (gated(ALIKE), gated((1.0,) * 5)),
-        (gated((-1.0,) * 6), gated(SMALL), gated((0.0,) * 5), gated((-1.0, -1.1, -0.9))),
+        "at least 6 are needed to decide",
+        (gated(ALIKE), gated((1.0,) * 5), gated((0.0,) * 5), gated((-1.0, -1.1, -0.9))),
+        (gated((-1.0,) * 6), gated(SMALL)),
     ),
     Conclusion(
         "items like these would decide (an estimate)",

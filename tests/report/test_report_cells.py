@@ -15,6 +15,7 @@ from karat.report.model import (
     cell_text,
     format_brief,
     format_count,
+    format_difference,
     sections,
 )
 
@@ -112,3 +113,20 @@ def test_table_without_group_is_one_section_without_heading() -> None:
     ((heading, rows),) = sections(table, table.shown_columns, str.upper)
     assert heading is None
     assert len(rows) == 2
+
+
+@pytest.mark.parametrize(
+    ("delta", "ends", "digits", "text"),
+    [
+        (0.6, (0.04, 1.2), 1, "+0.60 [0.04, 1.20]"),
+        (-0.6, (-1.2, -0.0004), 2, "-0.6000 [-1.2000, -0.0004]"),
+        (0.6, (0.05, 1.2), 1, "+0.6 [0.1, 1.2]"),
+        (0.6, (-0.04, 1.2), 1, "+0.6 [0.0, 1.2]"),
+        (0.0, (0.0, 0.0), 1, "0.0 [0.0, 0.0]"),
+        (0.6, (1e-12, 1.2), 1, "+0.600000 [0.000000, 1.200000]"),
+    ],
+)
+def test_an_interval_that_excludes_0_does_not_end_at_0(
+    delta: float, ends: tuple[float, float], digits: int, text: str
+) -> None:
+    assert format_difference(delta, ends, digits) == text

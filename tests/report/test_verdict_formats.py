@@ -171,4 +171,22 @@ def test_few_buckets_decide_nothing() -> None:
     assert {row.verdict for row in result.rows} == {None, "undecided"}
     needed = "at least 7 are needed for 3 tests."
     assert result.summary == f"4 buckets are too few to tell systems apart: {needed}"
-    assert result.document().basis.startswith("8 segments in 4 buckets, 1 reference. Fewer than 7")
+    assert result.document().basis.startswith("8 segments in 4 buckets, 1 reference. At least 7")
+
+
+def test_the_lead_column_has_a_legend_where_it_is_shown() -> None:
+    systems = {name: [*map(with_errors, errors)] for name, errors in ERRORS.items()}
+    many = {name: texts * 3 for name, texts in systems.items()}
+    document = kt.compare(many, [REFERENCE] * 24, "chrf").document()
+    assert any(note.startswith("Lead: ● marks") for note in document.notes or ())
+    pair = dict(list(many.items())[:2])
+    document = kt.compare(pair, [REFERENCE] * 24, "chrf").document()
+    assert not any(note.startswith("Lead") for note in document.notes or ())
+
+
+def test_notes_name_the_interval_of_shares() -> None:
+    pair = {"a": ["x", "y"] * 6, "b": ["x"] * 12}
+    notes = {m: kt.compare(pair, ["x"] * 12, m).notes[0] for m in ("em", "chrf")}
+    assert notes["chrf"].startswith("The interval of a difference (95%) and its p come from")
+    assert "Intervals of shares are Jeffreys'" in notes["em"]
+    assert "Jeffreys" not in notes["chrf"]

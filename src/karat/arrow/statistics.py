@@ -504,6 +504,10 @@ class TableStatistics:
             remarks = (*remarks, note)
         return replace(comparison, remarks=remarks, skipped=self.skipped, segments=n_segments)
 
+    def ids_repeat(self) -> bool:
+        """Return whether a system has several rows with the same id, where rows are kept."""
+        return any(not rows.are_segments for rows in self._rows_by_name().values())
+
     def _repeats_notes(self, rows: RowsByName, left_out: str) -> tuple[str, ...]:
         """Return notes on ids with several rows; `left_out` begins the one on missing results."""
         if all(system_rows.are_segments for system_rows in rows.values()):

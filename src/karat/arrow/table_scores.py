@@ -38,6 +38,7 @@ from karat.arrow.table_slices import SlicesOfIds, read_slices
 from karat.arrow.tables import sign_metric
 from karat.comparison import Comparison, find_examples
 from karat.errors import InputError, quoted
+from karat.evalset.reading import USUAL_COLUMNS
 from karat.metrics.base import Metric
 from karat.metrics.limits import Limit
 from karat.progress import Progress, silent
@@ -183,6 +184,9 @@ def score_table(
     how["units"] = units if intervals or how.get("shards") else None
     statistics = measure_table(table, metrics, **keep, scores=scores, progress=progress, **how)
     scoring = statistics.score(intervals=intervals, segments=by_ids, signature=signature)
+    if intervals and units is None:
+        remarks = _pooling_remarks(table, metrics, how, statistics)
+        scoring = replace(scoring, remarks=(*scoring.remarks, *remarks))
     if not segments:
         return scoring
     opened = _open_again(table, metrics, how)
@@ -194,6 +198,58 @@ def score_table(
     ids = {name: statistics.sorted_ids(name) for name in statistics.names()}
     labels = {name: [str(id if has_ids else id + 1) for id in ids[name]] for name in ids}
     return replace(scoring, texts=opened.text_lookup(ids, by_row=not has_ids), ids=labels)
+
+
+_SYSTEM_COLUMNS = (*USUAL_COLUMNS["system"], "run", "run_id")
+
+
+def _pooling_remarks(
+    table: Any, metrics: Metrics, arguments: Mapping[str, Any], statistics: TableStatistics
+) -> tuple[str, ...]:
+    """Return a remark on a column of systems that is not used; reject it if ids repeat."""
+    opened = _open_again(table, metrics, arguments)
+    column = _unused_system_column(table, opened, metrics, arguments)
+    if column is None:
+        return ()
+    id = opened.columns.id
+    if id is not None and statistics.ids_repeat():
+        raise InputError(
+            f"ids in column {quoted(id)} repeat, and column {quoted(column)} has several values: "
+            f"if it names systems, add --by {column} (in Python by=); if rows with the same id are "
+            f"repeated answers of one system, add --unit {id} (in Python units=)"
+        )
+    return (
+        f"All rows are one system, and column {quoted(column)} has several values: if it names "
+        f"systems, add --by {column} and the column of ids, --id (in Python by=, id=).",
+    )
+
+
+def _unused_system_column(
+    table: Any, opened: OpenTable, metrics: Metrics, arguments: Mapping[str, Any]
+) -> str | None:
+    """Return a column of a single table that usually names systems and has several values."""
+    columns, frame = opened.columns, opened.frame
+    if columns.by is not None or columns.wide or len(opened.tables) > 1:
+        return None
+    if frame is None:
+        title = opened.tables[0].files[0]
+        existing = table_format(title).columns(title)
+    elif frame.rows is None:  # perhaps a stream that can be read once
+        return None
+    else:
+        existing = frame.names
+    for name in existing:
+        if name.lower() not in _SYSTEM_COLUMNS or name in columns.names:
+            continue
+        systems: set[str] = set()
+        try:
+            for rows in _open_again(table, metrics, {**arguments, "by": name}).ranges():
+                systems |= {*rows.read().systems}
+                if len(systems) > 1:
+                    return name
+        except InputError:  # not every row has a value
+            continue
+    return None
 
 
 def _open_again(

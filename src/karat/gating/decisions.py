@@ -5,6 +5,7 @@ tolerated loss t:
 
     fail if u < -t        pass if l >= -t        undecided otherwise
 
+Fewer units than `min_deciding_units` are undecided, as in a comparison.
 Difference and interval come from the jackknife by units (`stats/jackknife.py`): items, or the
 documents or questions that items belong to. Intervals of several metrics are simultaneous.
 """
@@ -21,11 +22,11 @@ from karat.errors import InputError, quoted, short
 from karat.gating.baseline_file import BaselineFile
 from karat.gating.items import ItemMeasure, ItemScores, MeasuredItems
 from karat.metrics.base import Metric
-from karat.results import Column, number
-from karat.scoring import METRIC, metric_digits, row_digits
+from karat.results import Column, interval_digits, number
+from karat.scoring import METRIC, difference_interval, metric_digits, row_digits
 from karat.stats.jackknife import UnitEstimate, jackknife
-from karat.stats.significance import MIN_DECIDING_UNITS
-from karat.stats.simultaneous import JointEstimates
+from karat.stats.significance import min_deciding_units
+from karat.stats.simultaneous import NONE, JointEstimates
 from karat.stats.units import Units
 
 FAIL, UNDECIDED, PASS = "fail", "undecided", "pass"
@@ -58,15 +59,21 @@ class GateRow(NamedTuple):
     max_drop: float
     decided_by: int | None
     """Estimated number of items needed for a decision if undecided; None if no number suffices."""
+    too_few: bool = False
+    """Whether there are fewer units than any decision needs."""
+
+
+def _difference_digits(row: GateRow) -> int:
+    return interval_digits(row.low, row.high, row_digits(row))
 
 
 SIGNED_DELTA = "Score minus baseline, signed so that a loss is negative."
 GATE_COLUMNS = (
     METRIC,
     Column("verdict", "Verdict", help="pass, fail, or undecided: the items cannot tell."),
-    number("delta", "Delta", row_digits, SIGNED_DELTA, signed=True),
-    number("low", "Low", row_digits, "Lower end of its 95% interval.", signed=True),
-    number("high", "High", row_digits, "Upper end of its 95% interval.", signed=True),
+    number("delta", "Delta", _difference_digits, SIGNED_DELTA, signed=True),
+    number("low", "Low", _difference_digits, "Lower end of its 95% interval.", signed=True),
+    number("high", "High", _difference_digits, "Upper end of its 95% interval.", signed=True),
     number("max_drop", "Max drop", row_digits, "The tolerated loss."),
     number("baseline", "Baseline", row_digits, "The baseline's score."),
     number("score", "Score", row_digits, "The run's score."),
@@ -89,6 +96,7 @@ def decide(
     estimates = [estimate for pair in pairs for estimate in _unit_estimates(pair, units)]
     tested = [(2 * at, 2 * at + 1) for at in range(len(pairs))]
     family = JointEstimates(estimates).family(tested, correction)
+    min_units = min_deciding_units(1 if correction == NONE else len(pairs))
     rows = []
     for at, (pair, run_and_baseline) in enumerate(zip(pairs, scores, strict=True)):
         difference, sign = family.differences[at], pair.run.measure.sign
@@ -96,9 +104,11 @@ def decide(
             noun = "item" if units is None else units.name
             have = f"1 {noun} has" if difference.units == 1 else f"no {noun} has"
             raise InputError(f"{have} a score: a gate needs at least two")
-        low, high = sorted(sign * end for end in family.interval(at))
+        low, high = difference_interval(pair.run.measure, family.interval(at))
+        low, high = sorted((sign * low, sign * high))
         tolerated = max_drop.get(pair.run.name, 0.0)
-        row = _decide_metric(pair, run_and_baseline, difference, (low, high), tolerated)
+        ends = low, high
+        row = _decide_metric(pair, run_and_baseline, difference, ends, tolerated, min_units)
         if row.decided_by is not None and units is not None:
             items_per_unit = len(units.codes) / len(units)
             row = row._replace(decided_by=math.ceil(row.decided_by * items_per_unit))
@@ -145,20 +155,22 @@ def _decide_metric(
     difference: UnitEstimate,
     ends: tuple[float, float],
     tolerated: float,
+    min_units: int,
 ) -> GateRow:
     m, (score, before), (low, high) = pair.run.measure, scores, ends
     delta, slack = m.sign * difference.value, SLACK * max(abs(score), abs(before))
     verdict, needed = UNDECIDED, None
-    if difference.units < MIN_DECIDING_UNITS and delta and not difference.error:
-        low = high = delta
-        needed = MIN_DECIDING_UNITS
+    too_few = difference.units < min_units
+    if too_few:
+        needed = min_units
+        low, high = (low, high) if difference.error else (delta, delta)
     elif high < -tolerated - slack:
         verdict = FAIL
     elif low >= -tolerated - slack:
         verdict = PASS
     else:
         needed = items_to_decide(difference.units, delta, low, high, tolerated)
-    return GateRow(m, verdict, score, before, delta, low, high, tolerated, needed)
+    return GateRow(m, verdict, score, before, delta, low, high, tolerated, needed, too_few)
 
 
 def items_to_decide(
@@ -308,14 +320,19 @@ def worst_changes(
 
 def format_score(metric: ItemMeasure, value: float) -> str:
     """Format a score: two decimals on a scale of 100, four on a scale of 1; no sign for zero."""
-    text = f"{value:.{2 if metric.full_scale > 10 else 4}f}"
+    return _format_decimals(value, metric_digits(metric))
+
+
+def _format_decimals(value: float, digits: int) -> str:
+    text = f"{value:.{digits}f}"
     return text if text.strip("-0.") else text.lstrip("-")
 
 
 def describe_row(row: GateRow) -> str:
     """Return a sentence on the decision by one metric."""
     m = row.metric
-    delta, low, high = (_format_signed(m, value) for value in (row.delta, row.low, row.high))
+    digits = _difference_digits(row)
+    delta, low, high = (_format_signed(value, digits) for value in (row.delta, row.low, row.high))
     moved = f"{m} went from {format_score(m, row.baseline)} to {format_score(m, row.score)}"
     gap = f"{moved} ({delta}, 95% interval {low} to {high})"
     limit = f"a loss of more than {format_score(m, row.max_drop)}" if row.max_drop else "a loss"
@@ -323,9 +340,8 @@ def describe_row(row: GateRow) -> str:
         return f"{gap}: this is {limit}"
     if row.verdict == PASS:
         return f"{gap}: {limit} is ruled out"
-    if row.low == row.high:  # of few items only
-        needed = f"at least {row.decided_by} are needed to decide"
-        needed = f"all items differ by the same amount; {needed}"
+    if row.too_few:
+        needed = f"at least {row.decided_by:,} are needed to decide"
     elif row.decided_by is None:
         needed = "no number of items would decide, as the difference is exactly at the limit"
     else:
@@ -349,6 +365,6 @@ def describe_guard(row: GuardRow, unit: str) -> str:
     return f"no item loses more than {limit} by {m}: the largest loss is {value_text}"
 
 
-def _format_signed(metric: ItemMeasure, value: float) -> str:
-    text = format_score(metric, value)
+def _format_signed(value: float, digits: int) -> str:
+    text = _format_decimals(value, digits)
     return f"+{text}" if value > 0 and text.strip("0.") else text

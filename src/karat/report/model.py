@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from karat.metrics.base import Metric
 from karat.registry import load
-from karat.results import Cell, Column, Readers, people_column, program_columns
+from karat.results import Cell, Column, Readers, interval_digits, people_column, program_columns
 from karat.settings import unquote_value
 
 if TYPE_CHECKING:
@@ -369,6 +369,12 @@ def score_digits(metric: Any) -> int:
 def format_interval(low: float, high: float, digits: int) -> str:
     """Format an interval for running text: `[1.2, 7.9]`."""
     return f"[{_format_plain(low, digits)}, {_format_plain(high, digits)}]"
+
+
+def format_difference(delta: float, ends: tuple[float, float], digits: int) -> str:
+    """Format a difference and its interval, with decimals that show on which side of 0 it is."""
+    digits = interval_digits(*ends, digits)
+    return f"{format_signed(delta, digits)} {format_interval(*ends, digits)}"
 
 
 def format_signed(value: float, digits: int) -> str:

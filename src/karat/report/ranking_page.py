@@ -15,8 +15,8 @@ from karat.report.documents.ranking import ranking_caption
 from karat.report.markup import Look, data, element, quote, shape
 from karat.report.model import (
     format_count,
+    format_difference,
     format_interval,
-    format_signed,
     metric_label,
     score_digits,
 )
@@ -114,7 +114,7 @@ def ranked_difference(row: CompareRow | PairRow) -> RankedDifference:
     low, high = (row.low, row.high) if isinstance(row, PairRow) else (row.delta_low, row.delta_high)
     low, high = delta if low is None else low, delta if high is None else high
     first, last = sorted((m.sign * low, m.sign * high))
-    text = f"{format_signed(delta, digits)} {format_interval(low, high, digits)}"
+    text = format_difference(delta, (low, high), digits)
     within = row.margin_verdict
     margin = "" if within in (None, UNDECIDED) else "beyond margin" if within == LOSS else within
     return RankedDifference(

@@ -308,7 +308,8 @@ def power_command(
     """Plan how many units a comparison needs, from a pilot run.
 
     Shows the smallest difference that as many units as the pilot's can find, and for a difference
-    that matters the units that it needs. CANDIDATE is a text file, or a system of a set.
+    that matters the units that it needs. CANDIDATE is a UTF-8 file with one segment per line, as
+    for `karat compare`; tables are not supported.
 
     \b
     karat power a.txt b.txt -r ref.txt -m bleu
@@ -319,9 +320,14 @@ def power_command(
     from karat.scoring import load_metrics
 
     parsed = load_metrics(metrics or options.DEFAULT_METRICS)
+    if TableOptions().are_tables(inputs._replace(unit_labels=None)):
+        advice = "give text files with one segment per line, or a set (--set)"
+        raise InputError(f"karat power does not work with tables: {advice}")
     inputs.check(output, parsed)
     with Bar() as progress:
-        analysis = power(*inputs.open(parsed, progress), parsed, progress=progress, **settings)
+        systems, references = inputs.open(parsed, progress)
+        settings["units"] = inputs.units(settings["units"], systems)
+        analysis = power(systems, references, parsed, progress=progress, **settings)
     show(analysis, format, output)
 
 

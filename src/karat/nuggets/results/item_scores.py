@@ -31,6 +31,7 @@ class QuestionMean:
     score: str
     sign: int = 1
     full_scale: float = 1.0
+    bounded: bool = True
 
     def __str__(self) -> str:
         return self.score

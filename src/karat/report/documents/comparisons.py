@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from karat.comparison import (
     DELTA,
     EQUIVALENT,
+    LEAD_NOTE,
     LEADING,
     LOSS,
     MARGIN_COLUMNS,
@@ -46,14 +47,14 @@ from karat.report.model import (
     TextPassage,
     cell_text,
     format_count,
+    format_difference,
     format_interval,
-    format_signed,
     join_names,
     metric_label,
     score_digits,
     text_column,
 )
-from karat.results import Column, number, people_column, program_columns
+from karat.results import Column, interval_digits, number, people_column, program_columns
 from karat.score_settings import CORRECTIONS, SACREBLEU_TESTS
 from karat.scoring import (
     INTERVAL,
@@ -237,7 +238,7 @@ def _detectable_sentences(comparison: Comparison, tests: ComparisonTests) -> Ite
     example = ", for example" if len(texts) > MAX_LISTED_DIFFERENCES else ""
     differences = join_names(texts[:1] if example else texts)
     count = format_count(tests.units, tests.unit)
-    yield f"{count} show differences of {differences} or more{example} (80% power)."
+    yield f"{count} can detect a difference of {differences} or more{example} (80% power)."
 
 
 def comparison_basis(comparison: Comparison) -> str:
@@ -248,7 +249,7 @@ def comparison_basis(comparison: Comparison) -> str:
         parts.append(format_count(comparison.references, "reference"))
     size = f"{', '.join(parts)}. " if parts else ""
     if tests.too_few:
-        return f"{size}Fewer than {tests.min_units} {tests.unit}s decide nothing."
+        return f"{size}At least {tests.min_units} {tests.unit}s are needed for a verdict."
     return f"{size}Decided where the {decision_rule(comparison, counted=not tests.warned)}."
 
 
@@ -323,16 +324,17 @@ def _list_names(metrics: Sequence[Metric]) -> str:
 
 
 def _difference_text(row: CompareRow) -> str:
-    interval = _delta_interval(row, score_digits(row.metric))
-    if row.delta is None or not interval:
+    if row.delta is None or row.delta_low is None or row.delta_high is None:
         return "no difference"
-    return f"{format_signed(row.delta, score_digits(row.metric))} {interval}"
+    ends = row.delta_low, row.delta_high
+    return format_difference(row.delta, ends, score_digits(row.metric))
 
 
 def _delta_interval(row: CompareRow, digits: int) -> str:
     if row.delta_low is None or row.delta_high is None:
         return ""
-    return format_interval(row.delta_low, row.delta_high, digits)
+    ends = row.delta_low, row.delta_high
+    return format_interval(*ends, interval_digits(*ends, digits))
 
 
 def _count_sentences(systems: Sequence[SystemVerdicts], base: str) -> Iterator[str]:
@@ -396,7 +398,7 @@ def comparison_document(comparison: Comparison) -> Document:
         title,
         blocks,
         signatures={**corpus, **segments, **corpus},
-        notes=comparison.notes,
+        notes=(*comparison.notes, *([LEAD_NOTE] if is_ranked else [])),
         answer=comparison_answer(comparison),
         basis=comparison_basis(comparison),
     )
@@ -493,7 +495,7 @@ def _examples(comparison: Comparison, metrics: Sequence[Metric]) -> Examples:
     )
     title = f"Segments that differ most from {baseline}"
     table = Table("segments", f"{title} by {first}", table_columns, rows, group="system")
-    by_name = {str(m.of_segments()): m for m in metrics}
+    by_name = {str(m.of_segments()): m for m in reversed(metrics)}
     cases = []
     for example in comparison.examples:
         m = by_name[example.metric]

@@ -34,7 +34,7 @@ from karat.report.model import (
     metric_label,
     sentence_case,
 )
-from karat.results import Column, Readers, number
+from karat.results import Column, Readers, interval_digits, number
 from karat.scoring import SYSTEM
 from karat.stats.significance import SIGNIFICANCE_LEVEL
 
@@ -139,11 +139,8 @@ def score_places(estimate: Estimate) -> int:
 def difference_places(estimate: Estimate) -> int:
     """Return the decimals of differences, at which no interval that excludes 0 ends at 0."""
     places = score_places(estimate)
-    away_from_0 = [row for row in estimate.differences if row.low > 0 or row.high < 0]
-    nearest = min((min(abs(row.low), abs(row.high)) for row in away_from_0), default=1.0)
-    while places < MAX_DIGITS and round(nearest, places) == 0:
-        places += 1
-    return places
+    ends = [(row.low, row.high) for row in estimate.differences]
+    return max((interval_digits(*pair, places) for pair in ends), default=places)
 
 
 def ranked_differences(estimate: Estimate) -> list[EstimateDifference]:

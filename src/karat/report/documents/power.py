@@ -65,7 +65,9 @@ def _row_sentence(row: PowerRow, analysis: PowerAnalysis) -> str:
     if row.difference is None:
         if isnan(row.detectable):
             return f"{label}: {count} are too few to decide anything by {m}."
-        return f"{label}: {count} show {m} differences of {row.detectable:.{digits}f} or more."
+        return (
+            f"{label}: {count} can detect a {m} difference of {row.detectable:.{digits}f} or more."
+        )
     if row.units_needed is None:
         return f"{label}: no number of {unit}s shows a {m} difference of {row.difference:g}."
     needed, pilot = format_count(row.units_needed, unit), f"the pilot has {row.units:,}"

@@ -14,13 +14,14 @@ from karat.report.model import (
     Gallery,
     Table,
     format_count,
+    format_difference,
     format_interval,
     format_signed,
     join_names,
     metric_label,
     score_digits,
 )
-from karat.results import people_column
+from karat.results import interval_digits, people_column
 from karat.scoring import row_digits
 from karat.slices import LENGTH, SLICE_COLUMNS, SliceRow
 from karat.stats.significance import BETTER, WORSE
@@ -97,10 +98,10 @@ def _slice_phrase(comparison: Comparison, labels: Sequence[str]) -> str:
 
 def _difference_text(row: SliceRow) -> str:
     digits = score_digits(row.metric)
-    delta = f"{_label(row)} {format_signed(row.delta, digits)}"
     if row.delta_low is None or row.delta_high is None:
-        return delta
-    return f"{delta} {format_interval(row.delta_low, row.delta_high, digits)}"
+        return f"{_label(row)} {format_signed(row.delta, digits)}"
+    ends = row.delta_low, row.delta_high
+    return f"{_label(row)} {format_difference(row.delta, ends, digits)}"
 
 
 # -------------------------------------------------------------------------- pictures and table
@@ -165,7 +166,8 @@ def slice_tables(comparison: Comparison) -> list[Table]:
     def interval(row: SliceRow) -> str | None:
         if row.delta_low is None or row.delta_high is None:
             return None
-        return format_interval(row.delta_low, row.delta_high, row_digits(row))
+        ends = row.delta_low, row.delta_high
+        return format_interval(*ends, interval_digits(*ends, row_digits(row)))
 
     def conclusion(row: SliceRow) -> str:
         return row.verdict or f"too few, needs {format_count(row.min_units, unit)}"
