@@ -37,7 +37,7 @@ from karat.text.references import (
     as_references,
     check_aligned,
 )
-from karat.text.segments import Segments, Strings, Texts, as_segments
+from karat.text.segments import Segments, Strings, Texts, as_segments, has_no_order
 
 if TYPE_CHECKING:
     from karat.evalset.aligned_texts import AlignedTexts
@@ -595,6 +595,10 @@ class Inference(NamedTuple):
         if m.by_unit and self.buckets:
             problem = f"{m} is a mean over questions, and {self.buckets:,} buckets mix them"
             raise InputError(f"{problem}: use no buckets (--buckets 0)")
+        if m.by_unit and self.unit == "document":
+            problem = f"{m} is a mean over questions, and these segments are known by document"
+            advice = "name the question of each answer (--units FILE, in Python units=[...])"
+            raise InputError(f"{problem}: {advice}, or --unit question if documents are questions")
 
 
 GROUPINGS = ("document", "question")
@@ -607,7 +611,10 @@ def plan_inference(inputs: TextInputs, units: UnitLabels, buckets: int | None) -
     """Return the units of intervals and tests; many outputs are put into buckets."""
     chosen, remarks = _choose_units(inputs, units)
     n_outputs = len(inputs.systems) * inputs.segments.count
-    return Inference(chosen, resolve_buckets(n_outputs, buckets), remarks)
+    inference = Inference(chosen, resolve_buckets(n_outputs, buckets), remarks)
+    for m in inputs.metrics:
+        inference.check(m)
+    return inference
 
 
 def _choose_units(inputs: TextInputs, units: UnitLabels) -> tuple[Units | None, tuple[str, ...]]:
@@ -630,6 +637,8 @@ def _choose_units(inputs: TextInputs, units: UnitLabels) -> tuple[Units | None, 
             )
         return Units.from_labels(units, documents), ()
     if units is not None:
+        if has_no_order(units) or not isinstance(units, Iterable):
+            raise InputError(f"units is {type(units).__name__}: expected a label for each segment")
         labels, n_segments = list(units), inputs.segments.count
         if len(labels) != n_segments:
             counts = f"{len(labels):,} label{'s' * (len(labels) != 1)}, expected {n_segments:,}"

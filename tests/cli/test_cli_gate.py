@@ -173,7 +173,7 @@ def test_tables_sets_and_nuggets(gated: Called, folder: Path, run_karat: Called)
             "expected a number, or METRIC=NUMBER such as chrf=1.0",
         ),
         (("same.txt", "--max-drop", "1", "--max-drop", "2"), "there are two limits for one metric"),
-        (("same.txt", "--max-drop", "bleu=1"), "--max-drop bleu: the gate has no such metric"),
+        (("same.txt", "--max-drop", "bleu=1"), "--max-drop bleu: no such metric"),
         (("same.txt", "--max-drop", "-1"), "--max-drop: found -1, expected 0 or more"),
         (("same.txt", "--max-item-drop", "chrf=-1"), "--max-item-drop: found -1, expected 0"),
         (("same.txt", "--max-drop", "1_0"), "--max-drop '1_0': expected a number, or METRIC"),

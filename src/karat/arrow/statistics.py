@@ -364,6 +364,17 @@ class TableStatistics:
                 f"{count}, such as id {example}: an id must have the same unit in every system"
             )
 
+    def _check_questions(self, rows: RowsByName) -> None:
+        """Require known questions for metrics that are means over questions."""
+        ids_repeat = not all(system_rows.are_segments for system_rows in rows.values())
+        for m in self.metrics:
+            Inference(buckets=self.buckets).check(m)
+            if m.by_unit and ids_repeat and self.unit is not None:
+                raise InputError(
+                    f"{m} is a mean over questions, which are the ids that repeat: leave out the "
+                    f"unit {quoted(self.unit)}, or the metric"
+                )
+
     def _check_claims(self, fields: dict[str, object]) -> None:
         """Require signatures that claim nothing else."""
         for m in self.metrics:
@@ -420,13 +431,15 @@ class TableStatistics:
         its own id.
         """
         check_form(signature)
-        rows = self._rows_by_name() if intervals or segments else {}
+        by_unit = intervals or any(m.by_unit for m in self.metrics)
+        rows = self._rows_by_name() if by_unit or segments else {}
         inference = self._inference(rows) if intervals else None
+        self._check_questions(rows)
         self._check_claims({} if inference is None else inference.fields())
         stats: dict[tuple[str, Metric], SystemStats] = {}
         for name in self.names():
             tables: list[NDArray[Any]] = []
-            if intervals:
+            if by_unit:
                 tables = self._bucket_sums(name) if self.buckets else rows[name].unit_sums()
             stats |= self._system_stats(name, tables, rows.get(name) if segments else None)
         if not stats:

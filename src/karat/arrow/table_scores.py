@@ -178,7 +178,8 @@ def score_table(
     in_memory = isinstance(table, Frame)
     scores = RowScores() if segments and in_memory else None
     by_ids = segments and not in_memory
-    keep: dict[str, Any] = {"resampled": intervals or by_ids, "single_rows": by_ids}
+    by_unit = any(m.by_unit for m in load_metrics(metrics))
+    keep: dict[str, Any] = {"resampled": intervals or by_ids or by_unit, "single_rows": by_ids}
     how["units"] = units if intervals or how.get("shards") else None
     statistics = measure_table(table, metrics, **keep, scores=scores, progress=progress, **how)
     scoring = statistics.score(intervals=intervals, segments=by_ids, signature=signature)

@@ -114,8 +114,9 @@ def _resolve(head: str) -> tuple[str, dict[str, Any]] | None:
         return ALIASES[written]
     if order := re.fullmatch(r"rouge(\d{1,3})", written):
         return "rouge1", {} if order[1] == "1" else {"n": int(order[1])}
-    if order := re.fullmatch(r"(pass[@^])(\d{1,9})", written):
-        return f"{order[1]}1", {} if order[2] == "1" else {"k": int(order[2])}
+    if re.match(r"pass[@^]", written):
+        order = re.fullmatch(r"(pass[@^])(\d{1,9})", head.lower())
+        return order and (f"{order[1]}1", {} if order[2] == "1" else {"k": int(order[2])})
     name = METRICS.name(head)
     return None if name is None else (name, {})
 

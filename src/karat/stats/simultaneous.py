@@ -65,19 +65,30 @@ class JointEstimates:
     @cached_property
     def _draws(self) -> Floats:
         """Draws of all estimates under the null, normal with the covariance of their influences."""
-        influences = np.array([estimate.influence for estimate in self.estimates])
+        order = self._order
+        influences = np.array([self.estimates[k].influence for k in order])
         scales = np.maximum(np.abs(influences).max(axis=1), np.finfo(float).tiny)
         scaled = influences / scales[:, None]
         factor = _cholesky(product(scaled, np.ascontiguousarray(scaled.T)))
         normal = _normal(_DRAWS * len(scales), 0).reshape(_DRAWS, -1)
-        draws: Floats = product(normal, np.ascontiguousarray(factor.T)) * scales
+        draws = np.empty((_DRAWS, len(scales)))
+        draws[:, order] = product(normal, np.ascontiguousarray(factor.T)) * scales
         return draws
+
+    @cached_property
+    def _order(self) -> list[int]:
+        """The estimates in an order of their own, so that draws do not depend on the callers'."""
+        keys = [_sort_key(estimate.value, estimate.influence) for estimate in self.estimates]
+        return sorted(range(len(keys)), key=keys.__getitem__)
 
     def _largest_statistics(
         self, pairs: Sequence[tuple[int, int]], differences: Sequence[UnitEstimate]
     ) -> Floats:
         """Return the largest |t| of each draw, in ascending order."""
+        rank = {k: place for place, k in enumerate(self._order)}
+        ranks = [sorted((rank[first], rank[second])) for first, second in pairs]
         at = [k for k, difference in enumerate(differences) if difference.error > 0]
+        at.sort(key=ranks.__getitem__)
         freedom = min(differences[k].units for k in at) - 1
         influences = None
         if freedom <= _MANY_UNITS and len(at) <= _MAX_DRAWN:
@@ -197,6 +208,8 @@ def _critical_value(largest: Floats) -> float:
 
 def _largest_of_draws(influences: Floats, freedom: int) -> Floats:
     """Return the largest |t| of each draw under the null, in ascending order."""
+    order = sorted(range(len(influences)), key=lambda k: _sort_key(0.0, influences[k]))
+    influences = influences[order]
     normal = _normal(_DRAWS * len(influences), 0).reshape(_DRAWS, -1)
     factor = _cholesky(_correlation(influences))
     draws = np.abs(product(normal, np.ascontiguousarray(factor.T)))
@@ -205,6 +218,11 @@ def _largest_of_draws(influences: Floats, freedom: int) -> Floats:
     for statistics, scale in zip(draws.T, chi, strict=True):
         np.maximum(largest, statistics / scale, out=largest)
     return np.sort(largest)
+
+
+def _sort_key(value: float, influence: Floats) -> tuple[float, bytes]:
+    """Return a key that depends neither on the order of estimates nor on that of units."""
+    return value, np.sort(influence).tobytes()
 
 
 def _cholesky(covariance: Floats) -> Floats:

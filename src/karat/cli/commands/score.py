@@ -308,11 +308,11 @@ def power_command(
     """Plan how many units a comparison needs, from a pilot run.
 
     Shows the smallest difference that as many units as the pilot's can find, and for a difference
-    that matters the units that it needs. CANDIDATE is as for `karat compare`.
+    that matters the units that it needs. CANDIDATE is a text file, or a system of a set.
 
     \b
     karat power a.txt b.txt -r ref.txt -m bleu
-    karat power a.txt b.txt -r ref.txt -m bleu -m chrf --difference 0.5 --difference chrf=0.3
+    karat power a.txt b.txt -r ref.txt -m chrf --difference 0.5
     karat power --set demo -m bleu --difference 1 --power 0.9
     """
     from karat.power_analysis import power
