@@ -13,7 +13,7 @@ import karat as kt
 
 BLEU_PARTS = ["p1", "p2", "p3", "p4", "bp", "ratio", "length", "reference_length"]
 TESTED = ["delta", "delta_low", "delta_high", "p", "wins", "losses", "ties"]
-TESTED += ["verdict", "units"]
+TESTED += ["verdict", "units", "is_leading", "unit", "detectable"]
 EXAMPLE = ["system", "segment", "baseline_score", "system_score", "delta"]
 METRICS = ("bleu", "chrf++", "rouge1", "rougeL:stem=porter-nltk", "rougeLsum", "aev", "rs:n=2")
 
@@ -69,7 +69,8 @@ def test_compare_has_the_documented_members_and_columns(output: Callable[..., st
     texts = ["reference", "baseline_text", "system_text"]
     assert {tuple(row) for row in report["segments"]} == {(*EXAMPLE, *texts)}
     baseline = next(row for row in report["rows"] if row["system"] == "a")
-    assert [baseline[key] for key in TESTED] == [None] * len(TESTED)
+    about = {"is_leading": True, "unit": "segment"}  # the rest is about differences
+    assert {key: baseline[key] for key in TESTED} == {**dict.fromkeys(TESTED), **about}
 
 
 def test_segments_have_the_documented_columns(output: Callable[..., str]) -> None:
@@ -118,7 +119,8 @@ def test_comparison_is_that_of_the_python_interface(
     comparison = kt.compare(systems, references, ["bleu", "rougeL"], baseline="b")
     for row, expected in zip(rows, comparison.rows, strict=True):
         expected_row = expected._replace(metric=str(expected.metric), score=expected.score.value)
-        assert row == {k: v for k, v in expected_row._asdict().items() if k != "sacrebleu_p"}
+        left_out = {"sacrebleu_p", "margin", "margin_verdict"}  # columns that need an option
+        assert row == {k: v for k, v in expected_row._asdict().items() if k not in left_out}
 
 
 @pytest.mark.parametrize("extra", [(), ("--segments",), ("--intervals",)])
@@ -207,7 +209,8 @@ def test_metrics_lists_every_metric_and_setting(output: Callable[..., str]) -> N
     rows = strict(output("metrics", "-f", "json"))["rows"]
     listed = {(row["metric"].split(":")[0].split(",")[0], row["setting"]) for row in rows}
     for name in METRICS:
-        settings = {f.name for f in fields(METRICS[name])} - ({"n"} if name == "rouge1" else set())
+        settings = {f.name for f in fields(METRICS[name])}
+        settings -= {"rouge1": {"n"}, "pass@1": {"k"}, "pass^1": {"k"}}.get(name, set())
         assert {(name, setting) for setting in settings} <= listed
     assert all(row["meaning"] for row in rows)
 

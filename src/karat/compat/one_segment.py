@@ -32,7 +32,7 @@ class CustomPassage(Passage):
         super().__init__(views, lexicon)
         self._tokenize, self._numbers = tokenize, numbers
 
-    def _follow(self, recipe: Recipe) -> Ragged:
+    def _make_tokens(self, recipe: Recipe) -> Ragged:
         rows = [list(self._tokenize(text)) for text in self._views.strings()]
         numbers = self._numbers
         ids = [numbers.setdefault(token, len(numbers)) for token in chain.from_iterable(rows)]
