@@ -102,7 +102,7 @@ def test_units_of_one_segment_are_segments() -> None:
     named = kt.compare(SYSTEMS, REFERENCES, METRICS, units="segment")
     for row, other, same in zip(plain.rows, labelled.rows, named.rows, strict=True):
         assert row == same
-        assert row._replace(score=other.score) == other
+        assert row._replace(score=other.score, unit=other.unit) == other
 
 
 def test_a_document_of_corpus_metrics_equals_its_joined_rows() -> None:
