@@ -188,7 +188,7 @@ def test_documents_of_a_set_are_the_units(tmp_path: Path) -> None:
     comparison = kt.compare(evalset, metrics="chrf")
     expected = kt.compare(SYSTEMS, REFERENCES, "chrf", units=PAGES)
     row, other = comparison["B", "chrf"], expected["B", "chrf"]
-    assert row._replace(score=other.score) == other
+    assert row._replace(score=other.score, unit=other.unit) == other
     assert comparison.signature.endswith("|ci=jackknife|unit=document")
     assert "48 segments in 12 documents" in comparison.document().basis
     assert "error by document" in comparison.notes[0]
