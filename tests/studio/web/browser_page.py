@@ -53,6 +53,7 @@ class Visitor:
         """No fault, no script of the data, no sideways scrolling."""
         assert self.faults == []
         assert self.page.evaluate("window.hostile") is None
-        assert self.page.locator("main script, main img").count() == 0
+        code = self.page.locator("main script:not([type='application/json']), main img")
+        assert code.count() == 0
         assert self.page.evaluate(WIDER) == 0
         assert self.page.evaluate(UNNAMED) == []

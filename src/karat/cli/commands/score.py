@@ -313,7 +313,7 @@ def power_command(
 
     \b
     karat power a.txt b.txt -r ref.txt -m bleu
-    karat power a.txt b.txt -r ref.txt -m chrf --difference 0.5
+    karat power a.txt b.txt -r ref.txt -m bleu --difference bleu=0.5
     karat power --set demo -m bleu --difference 1 --power 0.9
     """
     from karat.power_analysis import power
