@@ -60,7 +60,7 @@ def _row_sentence(row: PowerRow, analysis: PowerAnalysis) -> str:
     digits, unit = score_digits(row.metric), analysis.inference.unit
     label, m = f"{row.system} against {analysis.baseline}", metric_label(row.metric)
     count = format_count(row.units, unit)
-    if row.deviation == 0:
+    if row.deviation == 0 and not isnan(row.detectable):
         return f"{label}: all {unit}s of the pilot differ by the same amount, so it cannot plan."
     if row.difference is None:
         if isnan(row.detectable):
