@@ -81,7 +81,7 @@ def score(
         intervals: add 95% intervals.
         units: what intervals are computed from: `segment`, `document`, `question`, a column of a
             table, or a label for each segment. By default the documents or questions that are
-            known, else segments. Units do not change scores.
+            known, else segments. Units change no scores but means over questions (pass@k).
         buckets: number of buckets of units to use for intervals; by default single units, and 4,096
             buckets above two million segments of all systems.
         segments: keep the score of every segment. For a table in memory, `join()` adds them to it.

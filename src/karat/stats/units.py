@@ -1,7 +1,7 @@
 """Units: what is drawn again if an experiment is repeated, such as a question or a document.
 
 Segments of one unit are not independent. Their rows are added before intervals and tests, which
-then see one row per unit. A unit never changes a score.
+then see one row per unit. Scores do not change, except means over questions such as pass@k.
 """
 
 from __future__ import annotations
