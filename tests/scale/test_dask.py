@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import logging
 import os
+import signal
 import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -62,6 +64,20 @@ def test_bad_input(runner: Runner, tmp_path: Path) -> None:
 
 def test_dying_workers(runner: Runner, folder: Path, tmp_path: Path) -> None:
     checks.check_dying_workers(runner, folder, tmp_path)
+
+
+def test_a_finished_result_is_lost(folder: Path, tmp_path: Path) -> None:
+    """The worker that holds a result dies before the result is used: the piece is run again."""
+    work, pieces = partial(cluster_tasks.run_on_two_workers, str(tmp_path)), pieces_in(folder)[:2]
+    with as_engine("dask:workers=2").running(2) as runner:
+        stream = runner.run(work, pieces)
+        results = [next(stream)]
+        time.sleep(0.5)  # the client knows that the second one is finished, too
+        for process_id in os.listdir(tmp_path):
+            os.kill(int(process_id), signal.SIGKILL)
+        time.sleep(0.3)  # the client knows that it is lost, and no worker has started yet
+        results.extend(stream)
+    assert sorted(piece for piece, _ in results) == [0, 1]
 
 
 def test_workers_leave_interrupts_to_the_client(runner: Runner, folder: Path) -> None:

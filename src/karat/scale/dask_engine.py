@@ -165,16 +165,17 @@ class DaskRunner:
         """Yield results as they arrive, with several pieces per worker under way."""
         waiting = iter(enumerate(pieces))
         under_way: dict[Any, int] = {}
-        stream = self._distributed.as_completed(
-            with_results=True, raise_errors=False, loop=self._client.loop
-        )
+        stream = self._distributed.as_completed(loop=self._client.loop)
         try:
             self._submit(work, waiting, under_way, stream)
             while under_way:
                 self._wait(stream)
-                future, result = next(stream)
+                future = next(stream)
+                if future.status in ("lost", "pending"):  # its worker died: it is run again
+                    stream.add(future)
+                    continue
                 piece_number = under_way.pop(future)
-                self._check_finished(future, pieces[piece_number], result)
+                result = self._result(future, pieces[piece_number])
                 future.release()  # the cluster need not keep it
                 self._submit(work, waiting, under_way, stream)
                 yield piece_number, result
@@ -219,11 +220,13 @@ class DaskRunner:
         threads: int = sum(self._client.nthreads().values())
         return max(_MIN_WINDOW, 2 * threads)
 
-    def _check_finished(self, future: Any, piece: TablePiece, result: Any) -> None:
-        if future.status == "error":
-            error = result[1]
-            if isinstance(error, self._distributed.KilledWorker):
-                raise self._engine.lost_workers(piece)
-            raise self._engine.failed(piece, f"{type(error).__name__}: {first_line(error)}")
-        if future.status != "finished":  # cancelled or lost
-            raise self._engine.gone()
+    def _result(self, future: Any, piece: TablePiece) -> Any:
+        try:
+            return future.result()
+        except self._distributed.KilledWorker as error:
+            raise self._engine.lost_workers(piece) from error
+        except self._distributed.CancelledError as error:
+            raise self._engine.gone() from error
+        except Exception as error:
+            message = f"{type(error).__name__}: {first_line(error)}"
+            raise self._engine.failed(piece, message) from error
