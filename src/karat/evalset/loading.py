@@ -211,8 +211,12 @@ def known_evalsets() -> KnownEvalSets:
     return KnownEvalSets(tuple(rows), (note,), {VARIABLE: folder}, formats)
 
 
+REPEATED_OPTIONS = ("column", "scale")
+"""Options of readers that may be given several times."""
+
+
 def parse_options(texts: Iterable[str]) -> dict[str, Any]:
-    """Return `NAME=VALUE` texts as options of a reader."""
+    """Return `NAME=VALUE` texts as options of a reader; repeated options become tuples."""
     options: dict[str, Any] = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -220,6 +224,9 @@ def parse_options(texts: Iterable[str]) -> dict[str, Any]:
             raise InputError(f"--option {text}: expected NAME=VALUE")
         if name in RESERVED_OPTIONS:
             raise InputError(f"--option {text}: {name} is not an option of a reader: leave it out")
+        if name in REPEATED_OPTIONS:
+            options[name] = (*options.get(name, ()), value)
+            continue
         if name in options:
             raise InputError(f"--option {text}: {name} is given twice")
         options[name] = value
