@@ -22,7 +22,10 @@ def run() -> None:
 
 
 def main() -> NoReturn:
-    """Report the conflict: the command of the other distribution `karat` calls this name."""
+    """Report the conflict: the command of the other distribution `karat` calls this name.
+
+    The module `karat.cli.main` replaces it as an attribute once it is imported.
+    """
     from karat.installation import refuse_replaced_package
 
     refuse_replaced_package()
