@@ -17,6 +17,8 @@ BIN := .venv/bin
 PIP := -m pip install --quiet --disable-pip-version-check
 PEERS := sacrebleu==2.6.0 rouge-score==0.1.2 rapidfuzz==3.14.6 conllu==6.0.0 "scipy>=1.11" \
 	eflomal==2.0.0 systran-align==3.5.0 kenlm==0.3.0 "pyarrow>=15" "pandas>=2.2" "polars>=1"
+# Until version 0.2 the distribution was called karat; its metadata would stay beside the new.
+UNINSTALL_OLD := -m pip uninstall --quiet --quiet --yes --disable-pip-version-check karat
 BUILD_TOOLS := "scikit-build-core>=0.11" "nanobind>=2.2" cmake ninja setuptools wheel
 SOURCES := Makefile pyproject.toml CMakeLists.txt $(shell find csrc -name '*.?pp')
 
@@ -81,6 +83,7 @@ clean:
 # An editable install: Python edits count at once, a C++ edit is built by the next make.
 .venv/.installed: $(SOURCES)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python $(UNINSTALL_OLD)
 	$(BIN)/python $(PIP) $(BUILD_TOOLS)
 	$(BIN)/python $(PIP) --no-build-isolation --editable .
 	touch $@
@@ -95,12 +98,14 @@ clean:
 
 .venv-bench/.installed: $(SOURCES) $(wildcard src/karat/*.py src/karat/*/*.py)
 	test -x .venv-bench/bin/python || $(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python $(UNINSTALL_OLD)
 	.venv-bench/bin/python $(PIP) --force-reinstall --no-deps .
 	.venv-bench/bin/python $(PIP) . $(PEERS)
 	touch $@
 
 .venv-engines/.installed: $(SOURCES)
 	test -x .venv-engines/bin/python || $(PYTHON) -m venv .venv-engines
+	.venv-engines/bin/python $(UNINSTALL_OLD)
 	.venv-engines/bin/python $(PIP) $(BUILD_TOOLS)
 	.venv-engines/bin/python $(PIP) --no-build-isolation --editable '.[arrow,spark,ray]' pyspark==4.3.0 \
 		pytest hypothesis -C build-dir=build/engines
@@ -118,6 +123,7 @@ clean:
 
 .venv-sanitize/.installed: $(SOURCES)
 	test -x .venv-sanitize/bin/python || $(PYTHON) -m venv .venv-sanitize
+	.venv-sanitize/bin/python $(UNINSTALL_OLD)
 	.venv-sanitize/bin/python $(PIP) $(BUILD_TOOLS)
 	.venv-sanitize/bin/python $(PIP) --no-build-isolation --editable '.[test]' \
 		-C build-dir=build/sanitize -C cmake.define.KARAT_SANITIZE=ON

@@ -10,7 +10,7 @@ from pathlib import Path
 
 def facts() -> list[tuple[str, str]]:
     """What a reader needs to know to compare numbers."""
-    packages = ("karat", "numpy", "sacrebleu", "rouge-score", "rapidfuzz", "conllu", "kenlm")
+    packages = ("karat-eval", "numpy", "sacrebleu", "rouge-score", "rapidfuzz", "conllu", "kenlm")
     return [
         ("processor", f"{_processor()}, {len(os.sched_getaffinity(0))} cores"),
         ("load at the start", f"{os.getloadavg()[0]:.2f}"),

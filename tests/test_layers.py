@@ -18,7 +18,7 @@ KERNEL = Path(__file__).parents[1] / "csrc"
 
 LAYERS = (
     ("_kernel",),
-    ("errors", "headings"),
+    ("errors", "headings", "installation"),
     ("settings", "registry", "exports", "results", "score_settings"),
     ("arrays",),
     ("progress", "storage"),

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from karat.installation import DISTRIBUTION, install_command
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -17,6 +19,7 @@ else:
 ROOT = Path(__file__).parents[1]
 SETTINGS: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 PROJECT: dict[str, Any] = SETTINGS["project"]
+EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 BUILDER: dict[str, Any] = SETTINGS["tool"]["cibuildwheel"]
 WORKFLOW = ROOT / ".github" / "workflows" / "wheels.yml"
 MACHINES = {"ubuntu-latest", "ubuntu-24.04-arm", "macos-latest", "macos-15-intel", "windows-latest"}
@@ -58,8 +61,31 @@ def test_the_package_page_is_filled_in():
 
 def test_every_extra_is_documented():
     text = (ROOT / "docs" / "how-to" / "install.md").read_text("utf-8")
-    rows = re.findall(r"^\| `karat\[(\w+)\]`", text, flags=re.MULTILINE)
-    assert sorted(rows) == sorted(PROJECT["optional-dependencies"].keys() - {"test"})
+    rows = re.findall(r"^\| `karat-eval\[(\w+)\]`", text, flags=re.MULTILINE)
+    assert sorted(rows) == sorted(EXTRAS.keys() - {"test"})
+
+
+def test_all_has_every_extra_that_can_be_installed_together():
+    (requirement,) = EXTRAS["all"]
+    name, _, extras = requirement.removesuffix("]").partition("[")
+    assert name == PROJECT["name"]
+    assert extras.split(",") == sorted(EXTRAS.keys() - {"all", "ray", "spark", "test"})
+
+
+def test_the_distribution_has_one_name():
+    """The name of the project in messages, and extras that exist wherever one is named."""
+    assert PROJECT["name"] == DISTRIBUTION
+    assert install_command("arrow", "xlsx") == "pip install 'karat-eval[arrow,xlsx]'"
+    named_extra = re.compile(r"\bkarat(-eval)?\[([a-z]+(?:,[a-z]+)*)\]")
+    wrong = []
+    for folder in ("docs", "src", "examples", "README.md", "CONTRIBUTING.md", ".github"):
+        for path in sorted({ROOT / folder, *(ROOT / folder).rglob("*.*")}):
+            if path.suffix in (".md", ".py", ".pyi", ".yml", ".toml") and path.is_file():
+                text = path.read_text("utf-8")
+                for suffix, extras in named_extra.findall(text):
+                    if not suffix or not set(extras.split(",")) <= EXTRAS.keys():
+                        wrong.append(f"{path.relative_to(ROOT)}: karat{suffix}[{extras}]")
+    assert wrong == []
 
 
 def test_workflow_builds_on_every_system_and_tries_each_wheel():

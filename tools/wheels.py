@@ -2,8 +2,8 @@
 
     python tools/wheels.py [PYTHON …]
 
-The result is in `dist/`: `karat-VERSION.tar.gz`, and for each Python a wheel that `auditwheel` has
-given the tag of the oldest Linux it runs on. `make wheel` calls this; it needs Linux.
+The result is in `dist/`: `karat_eval-VERSION.tar.gz`, and for each Python a wheel that `auditwheel`
+has given the tag of the oldest Linux it runs on. `make wheel` calls this; it needs Linux.
 """
 
 from __future__ import annotations

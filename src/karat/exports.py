@@ -15,6 +15,10 @@ from typing import Any
 def lazy(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return `__getattr__`, `__dir__` and `__all__` of a package, from the stub beside it."""
     module = sys.modules[package]
+    if package != "karat" and getattr(sys.modules["karat"], "lazy", None) is not lazy:
+        from karat.installation import refuse_replaced_package
+
+        refuse_replaced_package()
     with open(f"{module.__file__}i", encoding="utf-8") as stub:  # from PLACE import NAME as NAME
         words = [line.split() for line in stub if line.startswith("from ")]
     modules = {name: module_name for _, module_name, _, name, *_ in words}

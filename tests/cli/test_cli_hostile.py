@@ -43,7 +43,7 @@ def test_options_out_of_range(run_karat: Called, folder: Path, args: tuple[str, 
 
 
 def test_an_unexpected_error_is_not_a_failed_gate() -> None:
-    program = "from karat.cli import main\nmain.cli.invoke = lambda context: 1 / 0\nmain.run()"
+    program = "from karat.cli.main import cli, run\ncli.invoke = lambda context: 1 / 0\nrun()"
     done = subprocess.run(
         [sys.executable, "-c", program, "metrics"], capture_output=True, text=True, check=False
     )

@@ -15,7 +15,9 @@ import pytest
 import karat as kt
 from karat.errors import InputError, MissingExtra
 
-spacy = pytest.importorskip("spacy", reason="spaCy is not installed: pip install karat[trees]")
+spacy = pytest.importorskip(
+    "spacy", reason="spaCy is not installed: pip install 'karat-eval[trees]'"
+)
 
 TEXTS = {
     "the cat sat": (1, 2, 2),

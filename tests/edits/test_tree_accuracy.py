@@ -237,7 +237,7 @@ def test_without_spacy_or_a_pipeline_there_is_a_sentence(monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "spacy", None)
-    with pytest.raises(MissingExtra, match=r"pip install karat\[trees\]"):
+    with pytest.raises(MissingExtra, match=r"pip install 'karat-eval\[trees\]'"):
         kt.parse_references(["a"])
 
     def load(name):

@@ -173,7 +173,7 @@ def test_a_set_without_trees_says_what_to_do() -> None:
 
 def test_without_spacy_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "spacy", None)
-    with pytest.raises(MissingExtra, match=r"pip install karat\[trees\]"):
+    with pytest.raises(MissingExtra, match=r"pip install 'karat-eval\[trees\]'"):
         kt.parse_evalset(kt.load_evalset("demo"))
 
 

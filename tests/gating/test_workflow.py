@@ -42,7 +42,7 @@ def folder(tmp_path: Path) -> Path:
     commands.mkdir()
     karat = f"exec {sys.executable} -c 'from karat.cli.main import run; run()' \"$@\""
     # Karat is here already: what would be installed is checked, and nothing is fetched.
-    for name, script in {"karat": karat, "pip": '[ "$*" = "install karat" ]'}.items():
+    for name, script in {"karat": karat, "pip": '[ "$*" = "install karat-eval" ]'}.items():
         (commands / name).write_text(f"#!/bin/sh\n{script}\n")
         (commands / name).chmod(0o755)
     target = run(tmp_path, "karat gate atlas.txt -r ref1.txt -m chrf -m bleu -b gate.tsv --update")

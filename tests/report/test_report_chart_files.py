@@ -137,6 +137,6 @@ def test_without_typst_it_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "typst", None)
     typesetter.cache_clear()
-    with pytest.raises(MissingExtra, match=r"typst: pip install 'karat\[charts\]'"):
+    with pytest.raises(MissingExtra, match=r"typst: pip install 'karat-eval\[charts\]'"):
         check_output(None, charts=str(tmp_path / "charts"))
     assert list(tmp_path.iterdir()) == []

@@ -173,7 +173,7 @@ def check_missing(name: str, package: str) -> None:
     process = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
-    assert f"is not installed: pip install 'karat[{name}]'" in process.stdout
+    assert f"is not installed: pip install 'karat-eval[{name}]'" in process.stdout
 
 
 THREAD = """

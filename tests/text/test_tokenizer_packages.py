@@ -111,7 +111,9 @@ def test_mecab_refuses_what_it_cannot_read(mecab: str) -> None:
 def test_without_mecab_the_extra_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, MECAB[name][0], None)
     extra = name.partition("-")[0]
-    with pytest.raises(kt.MissingExtra, match=rf"{name} needs .*pip install 'karat\[{extra}\]'"):
+    with pytest.raises(
+        kt.MissingExtra, match=rf"{name} needs .*pip install 'karat-eval\[{extra}\]'"
+    ):
         kt.BLEU(tok=name).signature()
 
 
@@ -241,12 +243,12 @@ def test_without_sentencepiece_the_extra_is_named(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, "sentencepiece", None)
-    with pytest.raises(kt.MissingExtra, match=r"pip install 'karat\[spm\]'"):
+    with pytest.raises(kt.MissingExtra, match=r"pip install 'karat-eval\[spm\]'"):
         kt.tokenize(["a"], tok=f"spm:{tmp_path}/x.model")
 
 
 def test_lists_name_them() -> None:
     listed = kt.tokenizers()
     assert {*MECAB, *MODELS, "spm:FILE"} <= {*listed}
-    assert listed["spm:FILE"] == "pieces of the SentencePiece model in FILE (karat[spm])"
+    assert listed["spm:FILE"] == "pieces of the SentencePiece model in FILE (karat-eval[spm])"
     assert listed["ja-mecab"].startswith("Japanese words")

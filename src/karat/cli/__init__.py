@@ -1,6 +1,7 @@
 """The command line: parse arguments, call one library function, render."""
 
 import sys
+from typing import NoReturn
 
 
 def run() -> None:
@@ -12,3 +13,19 @@ def run() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("karat: interrupted; nothing was written\n")
         sys.exit(130)
+    except (ImportError, AttributeError) as error:
+        from karat.installation import broken_installation, fail
+
+        if problem := broken_installation(error):
+            fail(problem)
+        raise
+
+
+def main() -> NoReturn:
+    """Report the conflict: the command of the other distribution `karat` calls this name.
+
+    The module `karat.cli.main` replaces it as an attribute once it is imported.
+    """
+    from karat.installation import refuse_replaced_package
+
+    refuse_replaced_package()

@@ -12,6 +12,7 @@ from click.shell_completion import shell_complete
 from karat import __version__
 from karat.cli.command import Commands, usage_sentence
 from karat.errors import Interrupted, KaratError
+from karat.installation import broken_installation, conflict
 from karat.registry import declared, plugins
 
 _CORE = "karat.cli.commands"
@@ -56,8 +57,25 @@ BUG = 70
 """Exit code of an unexpected error (`EX_SOFTWARE`): 1 would be a failed gate."""
 
 
+def _print_version(context: click.Context, parameter: click.Parameter, requested: bool) -> None:
+    """Print the version, and a warning if the other distribution `karat` is installed."""
+    if not requested or context.resilient_parsing:
+        return
+    click.echo(f"karat {__version__}")
+    if problem := conflict():
+        _fail(problem, 2)
+    context.exit()
+
+
 @click.group(cls=Commands, listed=COMMANDS)
-@click.version_option(__version__, prog_name="karat", message="%(prog)s %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_print_version,
+    help="Show the version and exit.",
+)
 def cli() -> None:
     """Score generated text against references, and explain the scores.
 
@@ -78,7 +96,9 @@ def run() -> None:
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - stays open until exit
     try:
         code = main(sys.argv[1:])
-    except Exception:
+    except Exception as error:
+        if problem := broken_installation(error):
+            sys.exit(_fail(problem, 2))
         import traceback
 
         traceback.print_exc()

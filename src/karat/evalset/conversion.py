@@ -17,6 +17,7 @@ from karat.evalset.judgements import raters_unnamed
 from karat.evalset.loading import EVALSETS, as_additions, as_evalset, load_evalset, read_evalset
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
+from karat.installation import install_command
 from karat.progress import Progress, silent
 from karat.registry import load
 from karat.results import Result
@@ -78,8 +79,9 @@ def _parse_texts(texts: Sequence[str], pipeline: str, tok: str | None) -> Iterat
         import spacy
     except ImportError as error:
         raise MissingExtra(
-            "trees of references need the package spacy and a pipeline: pip install karat[trees] "
-            f"and python -m spacy download {pipeline}; or give the trees as CoNLL-U"
+            "trees of references need the package spacy and a pipeline: "
+            f"{install_command('trees')} and python -m spacy download {pipeline}; "
+            "or give the trees as CoNLL-U"
         ) from error
     try:
         parser = spacy.load(pipeline)

