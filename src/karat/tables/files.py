@@ -19,6 +19,7 @@ from karat.evalset.reading import FileLocation, Location
 from karat.progress import Progress, silent
 from karat.registry import load
 from karat.storage.unpacking import unpacked
+from karat.tables.options import ReadingOptions
 from karat.text.sniffing import refuse_binary
 
 TableSource: TypeAlias = Any
@@ -74,35 +75,6 @@ class Table:
             sheet = self.sheet or self.records[row].get("sheet", "")
             return f"{self.name}, sheet {quoted(sheet)}, row {line}"
         return FileLocation(self.name, line)
-
-
-@dataclass(frozen=True)
-class ReadingOptions:
-    """What a user says about a table where it cannot be known."""
-
-    columns: Mapping[str, str] = field(default_factory=dict)
-    """Role -> column, a comma-separated list of columns for roles that may have several.
-
-    `records` is the path of the list of records in a JSON document.
-    """
-    sheet: str | None = None
-    """Sheet of a workbook; `*` takes every sheet as a system."""
-    header: str | None = None
-    """Line or row of the header, from 1; `1-2` for several, `none` for a table without a header."""
-    encoding: str | None = None
-    """Encoding of a text file, such as `windows-1250`."""
-    separator: str | None = None
-    """Separator of fields: one character, or `tab`."""
-    decimal: str | None = None
-    """Decimal separator of numbers: `.` or `,`."""
-    skip_missing: bool = False
-    """Whether rows without a candidate or a reference are left out."""
-    repeats: str | None = None
-    """Rows of one system with the same id: `answers`, `first` or `last`."""
-    scale: Mapping[str, str] = field(default_factory=dict)
-    """Dimension -> `LOW..HIGH`, or `HIGH..LOW` if lower is better."""
-    schema: str | None = None
-    """Name of a known schema; `none` for no schema."""
 
 
 @dataclass(frozen=True)
