@@ -16,14 +16,14 @@ REPEATS = {
 """Rows of one system with the same id, and what is done with them."""
 
 
-def _named(option: str, help: str, metavar: str) -> Any:
+def named_texts_setting(option: str, help: str, metavar: str) -> Any:
     more: dict[str, Any] = {"heading": TABLES, "metavar": metavar}
     return setting(
         NamedTexts(), f"{help} Repeat for several.", kind=NamedTexts, option=option, **more
     )
 
 
-def _text(option: str, help: str, metavar: str | None = None, **more: Any) -> Any:
+def text_setting(option: str, help: str, metavar: str | None = None, **more: Any) -> Any:
     return setting(None, help, kind=str, option=option, heading=TABLES, metavar=metavar, **more)
 
 
@@ -31,7 +31,7 @@ def _text(option: str, help: str, metavar: str | None = None, **more: Any) -> An
 class ReadingOptions(Settings):
     """How to read a table; by default everything is detected."""
 
-    columns: NamedTexts = _named(
+    columns: NamedTexts = named_texts_setting(  # noqa: RUF009 - a field
         "--column columns",
         "Column of a role, such as reference=gold; several are separated by commas. Roles: "
         "candidate, reference, id, system, source, question, contexts, unit, judge, dimension and "
@@ -44,28 +44,32 @@ class ReadingOptions(Settings):
         option="--skip-missing",
         heading=TABLES,
     )
-    repeats: str | None = _text(
+    repeats: str | None = text_setting(
         "--repeats",
         "Rows of one system with the same id: several answers, or the first or last row counts. "
         "Default: answers if every id has equally many, else refused.",
         choices=REPEATS,
     )
-    scale: NamedTexts = _named(
+    scale: NamedTexts = named_texts_setting(  # noqa: RUF009 - a field
         "--scale",
         "Scale of a rating: fluency=1..5, errors=5..1 if lower is better, quality=bad,ok,good for "
         "words. Default: detected.",
         "DIMENSION=SCALE",
     )
-    sheet: str | None = _text(
+    sheet: str | None = text_setting(
         "--sheet", "Sheet of a workbook; `*` takes every sheet as a system.", "NAME"
     )
-    header: str | None = _text(
+    header: str | None = text_setting(
         "--header", "Row of the header, from 1; 1-2 for several; none for no header.", "ROW"
     )
-    encoding: str | None = _text("--encoding", "Encoding of a text file.", "NAME")
-    separator: str | None = _text("--separator", "Separator of fields: a character, or tab.", "C")
-    decimal: str | None = _text("--decimal", "Decimal separator of numbers.", choices=(".", ","))
-    schema: str | None = _text(
+    encoding: str | None = text_setting("--encoding", "Encoding of a text file.", "NAME")
+    separator: str | None = text_setting(
+        "--separator", "Separator of fields: a character, or tab.", "C"
+    )
+    decimal: str | None = text_setting(
+        "--decimal", "Decimal separator of numbers.", choices=(".", ",")
+    )
+    schema: str | None = text_setting(
         "--schema", "Tool that exported the table (`karat data list`); none for no tool.", "NAME"
     )
 
