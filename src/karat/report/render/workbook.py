@@ -57,11 +57,13 @@ def render_xlsx(document: Document) -> Iterator[bytes]:
     tables = record_tables(document)
     for table in tables:
         if len(table.rows) >= MAX_ROWS:
-            found = f"{len(table.rows):,} rows, and a sheet holds {MAX_ROWS - 1:,} below its header"
-            raise OutputError(f"the table {table.key} has {found}: write CSV or parquet")
+            problem = (
+                f"{len(table.rows):,} rows, and a sheet holds {MAX_ROWS - 1:,} below its header"
+            )
+            raise OutputError(f"the table {table.key} has {problem}: write CSV or parquet")
         if len(record_columns(table)) > MAX_COLUMNS:
-            found = f"{len(record_columns(table)):,} columns, and a sheet holds {MAX_COLUMNS:,}"
-            raise OutputError(f"the table {table.key} has {found}: write CSV or parquet")
+            problem = f"{len(record_columns(table)):,} columns, and a sheet holds {MAX_COLUMNS:,}"
+            raise OutputError(f"the table {table.key} has {problem}: write CSV or parquet")
     return temporary_pieces(
         "a workbook is written there first", lambda stream: _write(document, tables, stream)
     )
@@ -97,8 +99,8 @@ def _write_table(workbook: Any, name: str, table: Table) -> int:
     for index, row in enumerate(table.rows):
         sheet.append(
             sheet.cell(
-                record_cell(column, row),
-                number_format(column, row),
+                cell := record_cell(column, row),
+                number_format(column, row, cell),
                 is_bold=(index, column.key) in table.emphasis,
                 is_wrapped=column.wrap,
             )
@@ -110,25 +112,27 @@ def _write_table(workbook: Any, name: str, table: Table) -> int:
 def sheet_names(titles: Sequence[str]) -> list[str]:
     """Return unique names of sheets that spreadsheets accept, for titles of tables."""
     names: list[str] = []
-    taken = {_ABOUT.casefold(), _HISTORY.casefold()}
+    used_names = {_ABOUT.casefold(), _HISTORY.casefold()}
     for title in titles:
         words = re.sub(r"[\[\]:*?/\\]", " ", visible(title)).split()
         plain = name = _cut(" ".join(words), MAX_NAME).strip("' ") or "Table"
         number = 1
-        while name.casefold() in taken:
+        while name.casefold() in used_names:
             number += 1
             suffix = f" ({number})"
             name = _cut(plain, MAX_NAME - len(suffix)) + suffix
-        taken.add(name.casefold())
+        used_names.add(name.casefold())
         names.append(name)
     return names
 
 
-def number_format(column: Column, row: Any) -> str:
-    """Return the format of a column's numbers: its decimals and signs; `row` as for `digits`."""
+def number_format(column: Column, row: Any, cell: Cell) -> str:
+    """Return the format of a number: the decimals and signs of its column, none for integers."""
+    if isinstance(cell, int):
+        return "+0;-0;0" if column.signed else "General"
     digits = column.digits(row) if callable(column.digits) else column.digits
     if digits is None:
-        return "+0;-0;0" if column.signed else "General"
+        return "General"
     number = f"0.{'0' * digits}" if digits else "0"
     if column.positive and digits:
         last = f"0.{'0' * (digits - 1)}1"
@@ -177,9 +181,9 @@ class _Sheet:
         if isinstance(value, bool):
             cell = self._new_cell(self._sheet, value)
         elif isinstance(value, str):
-            whole = _legal(value)
-            text = _cut(whole, MAX_TEXT)
-            self.n_cut += len(text) < len(whole)
+            full_text = _legal(value)
+            text = _cut(full_text, MAX_TEXT)
+            self.n_cut += len(text) < len(full_text)
             cell = self._new_cell(self._sheet, text)
             cell.data_type = "s"
             if text.startswith(FORMULA_STARTS):
