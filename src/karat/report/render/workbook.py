@@ -14,7 +14,7 @@ from datetime import datetime
 from importlib import import_module
 from itertools import islice
 from os.path import getsize
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from karat.errors import FORMULA_STARTS, MissingExtra, OutputError, visible
@@ -56,17 +56,18 @@ def render_xlsx(document: Document) -> Iterator[bytes]:
     openpyxl_package()
     tables = record_tables(document)
     for table in tables:
-        if len(table.rows) >= MAX_ROWS:
-            problem = (
-                f"{len(table.rows):,} rows, and a sheet holds {MAX_ROWS - 1:,} below its header"
-            )
-            raise OutputError(f"the table {table.key} has {problem}: write CSV or parquet")
-        if len(record_columns(table)) > MAX_COLUMNS:
-            problem = f"{len(record_columns(table)):,} columns, and a sheet holds {MAX_COLUMNS:,}"
-            raise OutputError(f"the table {table.key} has {problem}: write CSV or parquet")
+        n_rows, n_columns = len(table.rows), len(record_columns(table))
+        if n_rows >= MAX_ROWS:
+            _refuse(table, f"{n_rows:,} rows, and a sheet holds {MAX_ROWS - 1:,} below its header")
+        if n_columns > MAX_COLUMNS:
+            _refuse(table, f"{n_columns:,} columns, and a sheet holds {MAX_COLUMNS:,}")
     return temporary_pieces(
         "a workbook is written there first", lambda stream: _write(document, tables, stream)
     )
+
+
+def _refuse(table: Table, problem: str) -> NoReturn:
+    raise OutputError(f"the table {table.key} has {problem}: write CSV or parquet")
 
 
 def _write(document: Document, tables: Sequence[Table], stream: IO[bytes]) -> None:
