@@ -61,6 +61,7 @@ ROOMS = ("report", "cli")
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc"}
 HEAVY = {"scipy", "sklearn", "stopwordsiso", "Stemmer", "typst"}
+HEAVY |= {"openpyxl", "pyarrow"}
 HEAVY |= {"dask", "distributed", "pyspark", "py4j", "ray"}
 WEB = {"starlette", "uvicorn", "jinja2"}
 HEAVY |= WEB

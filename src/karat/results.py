@@ -144,7 +144,10 @@ class Result:
         if signatures is None:
             signatures = getattr(self, "signatures", {})
         notes = self.notes if notes is None else notes
-        return replace(document, command=command, signatures=signatures, notes=notes)
+        settings = self.settings
+        return replace(
+            document, command=command, signatures=signatures, notes=notes, settings=settings
+        )
 
     @property
     def summary(self) -> str:
@@ -181,6 +184,7 @@ class Result:
     def render(self, format: str = "text", *, spreadsheet_safe: bool = False) -> str:
         """Return the report as the command prints it with `-f`, such as `json`, `md` or `html`.
 
+        XLSX and parquet are not text: use `save`.
         `spreadsheet_safe` keeps spreadsheets from taking text in CSV and TSV for formulas.
         """
         make = load("karat.report.render.renderers:render")
@@ -189,6 +193,7 @@ class Result:
     def save(self, path: str | PathLike[str], *, spreadsheet_safe: bool = False) -> None:
         """Write the report to a file, in the format of its extension, such as `.html`.
 
+        XLSX has a sheet for each table (needs openpyxl), parquet the rows of the result (pyarrow).
         `spreadsheet_safe` keeps spreadsheets from taking text in CSV and TSV for formulas.
         """
         write = load("karat.report.render.renderers:save")

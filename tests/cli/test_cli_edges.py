@@ -129,7 +129,7 @@ def test_help_and_completion_list_what_is_registered(
     printed = "".join(capsys.readouterr().out.split())
     assert "by-system,document,document-joinedormine_levels.Repeatforseveral." in printed
     assert "darr,pdpormine_statistics.Repeatforseveral." in printed
-    assert "latex,html,svgormine_renderers." in printed
+    assert "latex,html,svg,xlsx,parquetormine_renderers." in printed
     typed = {"levels": "--level", "statistics": "-s", "formats": "--read-as", "renderers": "-f"}
     for kind, option in typed.items():
         monkeypatch.setenv("COMP_WORDS", f"karat meta demo {option} mine")

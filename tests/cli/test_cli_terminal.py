@@ -87,6 +87,17 @@ def test_no_colour_in_other_formats(on_screen: Callable[..., bytes], format: str
     assert ESCAPE not in on_screen(*SCORE, "-f", format)
 
 
+@pytest.mark.parametrize("format", ["xlsx", "parquet"])
+def test_bytes_are_not_shown_on_a_terminal(karat: Callable[..., Any], format: str) -> None:
+    screen = Screen(80)
+    done = karat(
+        *SCORE, "-f", format, capture_output=False, stdout=screen.slave, stderr=subprocess.PIPE
+    )
+    assert screen.content() == b""
+    message = f"karat: {format} cannot be shown in a terminal: add -o results.{format}\n"
+    assert (done.returncode, done.stderr.decode()) == (2, message)
+
+
 def test_no_colour_in_a_file(folder: Path, on_screen: Callable[..., bytes]) -> None:
     assert on_screen(*SCORE, "-o", "report.txt") == b""
     assert ESCAPE not in (folder / "report.txt").read_bytes()

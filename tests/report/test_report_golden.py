@@ -12,6 +12,7 @@ from karat.report.model import Document
 from karat.report.render.renderers import RENDERERS, render
 
 GOLDEN = Path(__file__).parent / "golden"
+TEXTS = ["text", "json", "tsv", "csv", "md", "latex", "html", "svg"]
 
 
 @pytest.mark.parametrize("format", ["text", "json", "tsv", "csv", "md", "latex"])
@@ -35,11 +36,11 @@ def test_colour_equals_the_golden_file(document: Document) -> None:
 
 
 def test_formats_are_the_promised_ones() -> None:
-    assert list(RENDERERS) == ["text", "json", "tsv", "csv", "md", "latex", "html", "svg"]
+    assert list(RENDERERS) == [*TEXTS, "xlsx", "parquet"]
 
 
-@pytest.mark.parametrize("format", list(RENDERERS))
-def test_every_format_can_be_encoded_and_ends_with_a_newline(
+@pytest.mark.parametrize("format", TEXTS)
+def test_every_format_of_text_can_be_encoded_and_ends_with_a_newline(
     document: Document, format: str
 ) -> None:
     output = render(document, format)

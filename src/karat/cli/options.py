@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import Field, fields
 from functools import partial
@@ -33,7 +34,14 @@ from karat.cli.show import SPREADSHEET_SAFE
 from karat.errors import InputError, OutputError, quoted
 from karat.headings import ADVANCED, INPUT, OUTPUT, TABLES, TESTS
 from karat.registry import registry_of
-from karat.report.render.renderers import check_spreadsheet_safe
+from karat.report.render.renderers import (
+    BINARY_FORMATS,
+    ENDINGS,
+    FORMATS,
+    USUAL_ENDINGS,
+    check_binary,
+    check_spreadsheet_safe,
+)
 from karat.settings import NamedTexts, Settings, parameter_name, resamples_setting, seed_setting
 
 if TYPE_CHECKING:
@@ -45,12 +53,8 @@ PLAIN_TEXT = "text"
 
 command_line = show.command_line
 DEFAULT_METRICS = ("bleu", "chrf", "rouge1", "rouge2", "rougeL", "aev")
-FORMATS = ("text", "json", "tsv", "csv", "md", "latex", "html", "svg")
-ENDINGS = {{"text": "txt", "latex": "tex"}.get(format, format): format for format in FORMATS}
-"""Ending of an output -> its format; unknown endings are text."""
-_OTHER_ENDINGS = {"htm": "html", "markdown": "md", "latex": "latex"}
 _NOT_WRITTEN = re.compile(
-    r"xlsx?|ods|docx?|odt|rtf|pptx?|parquet|feather|arrow|orc|avro|pickle|pkl|npy|npz|h5|hdf5|mat|"
+    r"xlsm?|xlsb|ods|docx?|odt|rtf|pptx?|feather|arrow|orc|avro|pickle|pkl|npy|npz|h5|hdf5|mat|"
     r"rds|sav|dta|db|sqlite|pdf|ps|eps|png|jpe?g|gif|webp|bmp|tiff?|zip|gz|tgz|bz2|xz|zst|7z|rar|"
     r"tar|jsonl|ndjson|xml|ya?ml|toml|rst|ipynb"
 )
@@ -323,13 +327,19 @@ spreadsheet_safe = flag(
 def report_format(ctx: click.Context, path: str | None, value: str | None) -> str:
     """Return the format of a report: `value`, or by the ending of its file.
 
-    Raise if the ending or --spreadsheet-safe does not go with it.
+    Raise if the ending, a terminal or --spreadsheet-safe does not go with it. Unknown endings are
+    text.
     """
     ending = os.path.splitext(path or "")[1].removeprefix(".").lower()
     if _NOT_WRITTEN.fullmatch(ending):
-        ends = f"use one of {', '.join(f'.{suffix}' for suffix in ENDINGS)}"
+        ends = f"use one of {', '.join(f'.{suffix}' for suffix in USUAL_ENDINGS)}"
         raise OutputError(f"{path}: cannot write .{ending} files; {ends}")
-    format = value or (ENDINGS | _OTHER_ENDINGS).get(ending, "text")
+    of_ending = ENDINGS.get(ending, "text")
+    format = value or of_ending
+    if ending in ENDINGS and format != of_ending and BINARY_FORMATS.keys() & {format, of_ending}:
+        advice = f"leave out -f {format}, or use another ending"
+        raise OutputError(f"{path}: a .{ending} file cannot hold {format}; {advice}")
+    check_binary(format, path, is_terminal=sys.stdout.isatty())
     if ctx.meta.get(SPREADSHEET_SAFE):
         check_spreadsheet_safe(format)
     return format

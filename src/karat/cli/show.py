@@ -103,16 +103,20 @@ def show(report: Document | Result, format: str, path: str | None) -> None:
     say(render_pieces(document, format, color=color, width=width, spreadsheet_safe=safe), None)
 
 
-def say(text: Iterable[str], path: str | None) -> None:
-    """Print or write plain text."""
+def say(output: Iterable[str] | Iterable[bytes], path: str | None) -> None:
+    """Print or write text, or the bytes of a binary format."""
     if path is not None:
-        write_atomically(path, text)
+        write_atomically(path, output)
         return
     if isinstance(sys.stdout, TextIOWrapper):  # reports are UTF-8 in every locale
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
-    for piece in text:
+    for piece in output:
         check_mapped()
-        sys.stdout.write(piece)
+        if isinstance(piece, bytes):
+            sys.stdout.flush()
+            sys.stdout.buffer.write(piece)
+        else:
+            sys.stdout.write(piece)
 
 
 KINDS = ("png", "pdf", "svg")

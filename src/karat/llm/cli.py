@@ -12,7 +12,7 @@ import click
 from karat.cli import options
 from karat.cli.command import Command, command_group
 from karat.cli.inputs import SetInput
-from karat.cli.options import FORMATS, command_line, report_format, spreadsheet_safe
+from karat.cli.options import command_line, report_format, spreadsheet_safe
 from karat.cli.parameters import (
     CommandFunction,
     Numbers,
@@ -28,6 +28,7 @@ from karat.errors import InputError, Interrupted, OutputError, quoted
 from karat.headings import INPUT, MODEL, OUTPUT
 from karat.nuggets.cli import options as nuggets_options
 from karat.progress import Bar
+from karat.report.render.renderers import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -15,6 +15,7 @@ from karat.cli.show import check_output, show
 from karat.errors import InputError
 from karat.headings import ADVANCED, WORDS
 from karat.progress import Bar
+from karat.report.render.renderers import FORMATS
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "train": ("karat.lm.cli:train", "Train a model on text."),
@@ -91,8 +92,9 @@ def recipe_options(tok: str) -> Callable[[F], F]:
 @option(
     "-f --format format",
     "Format of the summary: {names}. Default: text.",
-    choice(*options.FORMATS),
+    choice(*FORMATS),
     "text",
+    callback=lambda ctx, param, value: options.report_format(ctx, None, value),
     show_default=False,
     metavar="FORMAT",
     registry="renderers",

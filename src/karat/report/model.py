@@ -184,7 +184,8 @@ class Document:
 
     `answer` holds the main conclusions and `basis` the data and tests behind them; both are empty
     if the numbers are inconclusive. `signatures` maps names of metrics to full signatures.
-    `Result.document` fills in the command and, where they are None, signatures and notes.
+    `Result.document` fills in the command, the settings and, where they are None, signatures and
+    notes.
     """
 
     title: str
@@ -196,6 +197,7 @@ class Document:
     """Longer texts by their titles, for pages alone."""
     answer: tuple[str, ...] = ()
     basis: str = ""
+    settings: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         keys = [part.key for part in self.parts if isinstance(part, Table)]

@@ -42,6 +42,18 @@ def temporary_file(purpose: str) -> IO[bytes]:
         return tempfile.TemporaryFile()
 
 
+def temporary_pieces(purpose: str, write: Callable[[IO[bytes]], None]) -> Iterator[bytes]:
+    """Yield the bytes that `write` writes to a temporary file, in pieces."""
+    with temporary_file(purpose) as stream:
+        with writing_temporary(purpose):
+            write(stream)
+        stream.seek(0)
+        yield from iter(lambda: stream.read(_PIECE_SIZE), b"")
+
+
+_PIECE_SIZE = 1 << 20
+
+
 # ----------------------------------------------------------------------- names next to a target
 
 TEMPORARY = ".karat-"
@@ -245,7 +257,7 @@ def replacing(path: FilePath) -> Iterator[IO[bytes]]:
         with temporary_file(f"{target} is written from there") as stream:
             yield stream
             stream.seek(0)
-            write_atomically(path, iter(lambda: stream.read(1 << 20), b""))
+            write_atomically(path, iter(lambda: stream.read(_PIECE_SIZE), b""))
         return
     try:
         check_mapped()

@@ -1,1 +1,1 @@
-"""Renderers: a document as text, JSON, TSV, CSV, Markdown, LaTeX, HTML or SVG."""
+"""Renderers: a document as text, JSON, TSV, CSV, Markdown, LaTeX, HTML, SVG, XLSX or parquet."""

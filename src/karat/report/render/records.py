@@ -24,13 +24,13 @@ def render_json(document: Document) -> Iterator[str]:
     """
     notes = list(document.notes or ())
     notes += [note for table in document.tables for note in table.notes]
-    yield _encodable(f'{{\n  "command": {_json(document.command)},\n')
-    yield _encodable(f'  "signature": {_json(dict(document.signatures or {}))},\n')
+    yield encodable(f'{{\n  "command": {_json(document.command)},\n')
+    yield encodable(f'  "signature": {_json(dict(document.signatures or {}))},\n')
     if document.answer:
-        yield _encodable(f'  "summary": {_json(" ".join(document.answer))},\n')
-    for table in _tables(document):
-        columns = _columns(table)
-        rows = ({column.key: _value(column, row) for column in columns} for row in table.rows)
+        yield encodable(f'  "summary": {_json(" ".join(document.answer))},\n')
+    for table in record_tables(document):
+        columns = record_columns(table)
+        rows = ({column.key: record_cell(column, row) for column in columns} for row in table.rows)
         yield from _json_member(table.key, rows)
         yield ",\n"
     yield from _json_member("notes", notes)
@@ -43,10 +43,10 @@ def render_tsv(document: Document, *, spreadsheet_safe: bool = False) -> Iterato
     Within strings a tab, a line end and a backslash are written as \\t, \\n or \\r, and \\\\.
     With `spreadsheet_safe`, text that a spreadsheet would take for a formula gets an apostrophe.
     """
-    for number, table in enumerate(_tables(document)):
+    for number, table in enumerate(record_tables(document)):
         yield "\n" if number else ""
         for cells in _plain_rows(table, spreadsheet_safe):
-            yield _encodable("\t".join(cell.translate(_TSV_ESCAPES) for cell in cells) + "\n")
+            yield encodable("\t".join(cell.translate(_TSV_ESCAPES) for cell in cells) + "\n")
 
 
 def render_csv(document: Document, *, spreadsheet_safe: bool = False) -> Iterator[str]:
@@ -57,35 +57,56 @@ def render_csv(document: Document, *, spreadsheet_safe: bool = False) -> Iterato
     """
     # `writerow` returns what the `write` of its file returns: the text of the row.
     write = csv.writer(SimpleNamespace(write=str), lineterminator="\r\n").writerow
-    for number, table in enumerate(_tables(document)):
+    for number, table in enumerate(record_tables(document)):
         yield "\r\n" if number else ""
         for cells in _plain_rows(table, spreadsheet_safe):
-            yield _encodable(str(write(cells)))
+            yield encodable(str(write(cells)))
 
 
-def _tables(document: Document) -> list[Table]:
+def record_tables(document: Document) -> list[Table]:
+    """Return the tables of a document that programs read."""
     return [table for table in document.tables if table.readers != "people"]
 
 
-def _columns(table: Table) -> list[Column]:
+def record_columns(table: Table) -> list[Column]:
+    """Return the columns of a table that programs read."""
     return [column for column in table.columns if column.readers != "people"]
 
 
 def data_columns(document: Document, key: str | None = None) -> dict[str, list[Cell]]:
     """Return the columns of a table (of `rows`, else the first) with the values that JSON has."""
-    tables = {table.key: table for table in _tables(document)}
+    table = record_table(document, key)
+    columns = record_columns(table)
+    return {column.key: [record_cell(column, row) for row in table.rows] for column in columns}
+
+
+def record_table(document: Document, key: str | None = None) -> Table:
+    """Return the table of a key; by default `rows`, or the first table."""
+    tables = {table.key: table for table in record_tables(document)}
     if key is not None and key not in tables:
         raise InputError(f"table {quoted(key)}: expected one of {', '.join(tables)}")
-    table = tables[key or ("rows" if "rows" in tables else next(iter(tables)))]
-    return {column.key: [_value(column, row) for row in table.rows] for column in _columns(table)}
+    return tables[key or ("rows" if "rows" in tables else next(iter(tables)))]
 
 
-def _value(column: Column, row: Any) -> Cell:
+def record_cell(column: Column, row: Any) -> Cell:
     """Return a cell as JSON has it: infinities are null, numbers of NumPy plain."""
     cell = column.cell(row)
     if isinstance(cell, float):
         return float(cell) if math.isfinite(cell) else None
     return cell
+
+
+def plain_setting(value: object) -> Any:
+    """Return settings as JSON can hold them: mappings, lists, text, finite numbers."""
+    if isinstance(value, Mapping):
+        return {str(name): plain_setting(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_setting(item) for item in value]
+    if isinstance(value, set | frozenset):
+        return sorted(map(str, value))
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else str(value)
+    return value if value is None or isinstance(value, str | int) else str(value)
 
 
 def _json(value: Cell | Mapping[str, Cell] | Mapping[str, str]) -> str:
@@ -96,14 +117,14 @@ def _json_member(key: str, values: Iterable[str | Mapping[str, Cell]]) -> Iterat
     empty = True
     yield f"  {_json(key)}: ["
     for value in values:
-        yield _encodable(f"{'' if empty else ','}\n    {_json(value)}")
+        yield encodable(f"{'' if empty else ','}\n    {_json(value)}")
         empty = False
     yield "]" if empty else "\n  ]"
 
 
 def _plain_rows(table: Table, spreadsheet_safe: bool) -> Iterator[list[str]]:
     quote = no_formula if spreadsheet_safe else str
-    columns = _columns(table)
+    columns = record_columns(table)
     yield [quote(column.key) for column in columns]
     for row in table.rows:
         cells = [column.cell(row) for column in columns]
@@ -117,7 +138,8 @@ def _number_text(cell: float | None) -> str:
     return repr(float(cell)) if isinstance(cell, float) else str(cell).lower()
 
 
-def _encodable(text: str) -> str:
+def encodable(text: str) -> str:
+    """Return text that UTF-8 can hold."""
     # A lone surrogate (an undecodable byte of a file name in the command) has no UTF-8 form;
     # its backslash escape is also the one that JSON prescribes.
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
