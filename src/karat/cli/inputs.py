@@ -6,7 +6,9 @@ import glob
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -18,6 +20,8 @@ from karat.cli.show import check_output, note
 from karat.errors import InputError, OutputError, quoted, sentence
 from karat.progress import Progress, silent
 from karat.registry import load
+from karat.settings import NamedTexts
+from karat.tables.options import ReadingOptions
 from karat.text.references import References, check_aligned
 from karat.text.segments import Lines, Segments
 
@@ -27,6 +31,8 @@ if TYPE_CHECKING:
     from karat.metrics.base import Metric
 
 _SUFFIXES = {".txt", ".gz", ".out", ".hyp"}
+TABLE_SET = "table"
+"""The format of a set in tables."""
 
 # ------------------------------------------------------------------------------------- sets
 
@@ -40,12 +46,14 @@ class SetInput(NamedTuple):
     judgements: Sequence[str] = ()
     model_judges: Sequence[str] = ()
     exclude: Sequence[str] = ()
+    tables: Mapping[str, str] = MappingProxyType({})  # several tables, by the name of their system
 
     def check_output(
         self, output: str | None, inputs: Sequence[str] = (), **other_outputs: str | None
     ) -> None:
         """Reject outputs that cannot be written or that are part of the input."""
-        check_output(output, [*self.judgements, *inputs], [self.name], **other_outputs)
+        sets = [*self.tables.values()] or [self.name]
+        check_output(output, [*self.judgements, *inputs], sets, **other_outputs)
 
     def reading(self) -> dict[str, Any]:
         """Return the arguments of functions that read a set."""
@@ -58,8 +66,9 @@ class SetInput(NamedTuple):
         """Load the set; `draws` is a file with the draws of segments for labelling."""
         from karat.evalset.loading import load_evalset
 
+        source: Any = self.tables or self.name
         evalset = load_evalset(
-            self.name, self.read_as, draws=draws, progress=progress, **self.reading()
+            source, self.read_as, draws=draws, progress=progress, **self.reading()
         )
         return evalset.without(*self.exclude) if self.exclude else evalset
 
@@ -117,6 +126,29 @@ class InputFiles(NamedTuple):
     read_as: str | None = None  # the format of the files
     evalset: SetInput | None = None
     unit_labels: str | None = None  # a file with the label of each segment's unit
+    reading: ReadingOptions = ReadingOptions()  # of tables
+    reader_options: tuple[str, ...] = ()  # of sets
+
+    def of_set(self, name: str, read_as: str | None = None) -> InputFiles:
+        """Return these inputs as a set; options of files become options of its reader."""
+        options = (*self.reader_options, *self.reading.texts())
+        evalset = SetInput(name, read_as or self.read_as, options)
+        return self._replace(candidates=(), references=(), read_as=None, evalset=evalset)
+
+    def of_tables(self, columns: Mapping[str, str]) -> InputFiles:
+        """Return tables as a set; `columns` are named by role."""
+        named = NamedTexts({**self.reading.columns, **columns})
+        inputs = self._replace(reading=replace(self.reading, columns=named))
+        tables = [split_table_name(argument) for argument in self.candidates]
+        name, path = tables[0]
+        if len(tables) == 1 and name is None:
+            return inputs.of_set(path, TABLE_SET)
+        from karat.tables.files import system_name as table_system
+
+        paths = paths_by_name((name or table_system(path), path) for name, path in tables)
+        with_set = inputs.of_set(" ".join(paths.values()), TABLE_SET)
+        evalset = with_set.evalset and with_set.evalset._replace(tables=paths)
+        return with_set._replace(evalset=evalset)
 
     def paths(self) -> list[str]:
         """Return the files that will be read."""
@@ -127,6 +159,8 @@ class InputFiles(NamedTuple):
     def check(self, output: str | None, metrics: Sequence[Metric] = ()) -> None:
         """Reject conflicting options, before anything is read."""
         check_output(output, [file for metric in metrics for file in metric.input_files()])
+        if self.reader_options and self.evalset is None:
+            raise InputError("--option is only for evaluation sets: name the set with --set")
         if self.evalset is not None:
             if self.references or self.optional_references:
                 advice = "leave out -r and --optional-references"
@@ -363,11 +397,13 @@ def _preceding_references(candidates: Sequence[str]) -> dict[str, str]:
 
 # ----------------------------------------------------------------------------------- tables
 
+_STREAMED_ROLES = {"candidate": "candidate", "reference": "reference", "system": "by", "id": "id"}
+"""Roles of the columns that are read from streamed tables, and the names of their options."""
 _BINARY_ENDINGS = (".parquet", ".pq", ".parquet.gz", ".pq.gz")
 
 
 class TableOptions(NamedTuple):
-    """Options that only tables have."""
+    """Options of tables that are streamed, and columns that the user names."""
 
     candidate: Sequence[str] = ()
     by: str | None = None
@@ -376,8 +412,55 @@ class TableOptions(NamedTuple):
     engine_options: Sequence[str] = ()
     rows: str | None = None
     shards: str | None = None
-    skip_missing: bool = False
     shard: str | None = None
+
+    def resolve(self, inputs: InputFiles) -> InputFiles:
+        """Return inputs whose set is known: what CANDIDATE names, or a table that is read whole.
+
+        CANDIDATE may be text files, the name or path of a set, or tables.
+        """
+        if inputs.evalset is not None or not inputs.candidates:
+            return inputs
+        source = _find_set(inputs)
+        if source is not None:
+            return inputs.of_set(source)
+        if self.are_tables(inputs):
+            return inputs if self._are_streamed(inputs) else inputs.of_tables(self._columns(inputs))
+        has_reference_files = any(os.path.isfile(name) for name in inputs.references)
+        if inputs.read_as is None and not has_reference_files and not inputs.optional_references:
+            from karat.tables.files import is_table
+
+            if all(is_table(split_table_name(argument)[1]) for argument in inputs.candidates):
+                return inputs.of_tables(self._columns(inputs))
+        return inputs
+
+    def _are_streamed(self, inputs: InputFiles) -> bool:
+        """Return whether tables are streamed: large ones, those on engines, and named columns."""
+        from karat.tables.streams import is_large
+
+        default = TableOptions()
+        if any(getattr(self, name) != getattr(default, name) for name in self._fields):
+            return True
+        if inputs.references and not inputs.reading.texts():
+            return True
+        paths = [split_table_name(argument)[1] for argument in inputs.candidates]
+        return any(not os.path.isfile(path) for path in paths) or is_large(paths)
+
+    def _columns(self, inputs: InputFiles) -> dict[str, str]:
+        """Return the columns by role that --candidate, -r, --by and --id name."""
+        columns = {
+            "candidate": ",".join(self.candidate),
+            "reference": ",".join(inputs.references),
+            "system": self.by or "",
+            "id": self.id or "",
+        }
+        for role, column in columns.items():
+            if column and role in inputs.reading.columns:
+                options = {"candidate": "--candidate", "reference": "-r", "system": "--by"}
+                option = options.get(role, "--id")
+                problem = f"{option} {column} and --column {role}={inputs.reading.columns[role]}"
+                raise InputError(f"{problem} name the column of one role: leave out one of them")
+        return {role: column for role, column in columns.items() if column}
 
     def are_tables(self, inputs: InputFiles) -> bool:
         """Return whether the inputs are tables; reject options for tables if they are not."""
@@ -421,10 +504,37 @@ class TableOptions(NamedTuple):
                 raise InputError(f"--engine-option {text}: expected NAME=VALUE, as in workers=4")
         settings = self._asdict()
         del settings["shard"]
-        settings["candidate"] = list(self.candidate) or None
-        settings["reference"] = list(inputs.references) or None
+        named = {**inputs.reading.columns, **self._columns(inputs)}
+        unknown = [role for role in named if role not in _STREAMED_ROLES]
+        if unknown:
+            problem = f"--column {unknown[0]}={named[unknown[0]]}: this table is streamed"
+            raise InputError(f"{problem}, which uses {', '.join(_STREAMED_ROLES)} only: leave it out")
+        for role, name in _STREAMED_ROLES.items():
+            settings[name] = named.get(role)
+        settings["candidate"] = list(self.candidate) or settings["candidate"]
+        settings["reference"] = list(inputs.references) or settings["reference"]
+        settings["skip_missing"] = inputs.reading.skip_missing
         settings["engine_options"] = {name: value for name, _, value in pairs}
         return settings
+
+
+def _find_set(inputs: InputFiles) -> str | None:
+    """Return the only candidate if it is the name of a known set, or a set of a known format."""
+    from karat.evalset.catalogue import first_line
+    from karat.evalset.loading import EVALSETS, FORMATS, KNOWN
+
+    if len(inputs.candidates) != 1 or inputs.references or inputs.optional_references:
+        return None
+    name = inputs.candidates[0]
+    path = Path(name)
+    if inputs.read_as is not None:
+        return name if inputs.read_as in FORMATS else None
+    if not path.exists():
+        return name if name in KNOWN else None
+    if path.is_dir():
+        return name if EVALSETS.find_format(path, "") else None
+    line = first_line(path)
+    return name if EVALSETS.find_format(path, line) or is_set_line(line) else None
 
 
 def split_table_name(argument: str) -> tuple[str | None, str]:

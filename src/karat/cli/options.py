@@ -43,9 +43,10 @@ from karat.report.render.renderers import (
     check_spreadsheet_safe,
 )
 from karat.settings import NamedTexts, Settings, parameter_name, resamples_setting, seed_setting
+from karat.tables.options import ReadingOptions
 
 if TYPE_CHECKING:
-    from karat.cli.inputs import InputFiles
+    from karat.cli.inputs import InputFiles, SetInput
 
 F = TypeVar("F", bound=Callable[..., Any])
 PLAIN_TEXT = "text"
@@ -298,19 +299,35 @@ _model_judges = named(
 )
 
 
+_READING_NAMES = tuple(parameter_name(f) for f in fields(ReadingOptions))
+_table_reading = settings_options(ReadingOptions)
+
+
+def with_table_reading(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of options, with those of `ReadingOptions` among `reader_options`."""
+    chosen = {name: values.pop(name) for name in _READING_NAMES if name in values}
+    reader_options = (*values["reader_options"], *ReadingOptions(**chosen).texts())
+    return {**values, "reader_options": reader_options}
+
+
+def _make_set_input(**values: Any) -> SetInput:
+    from karat.cli.inputs import SetInput
+
+    return SetInput(**with_table_reading(values))
+
+
 set_argument = click.argument("name", metavar="SET", shell_complete=complete_set)
-_set_input = partial(bundle, "source", make="karat.cli.inputs:SetInput", arguments=("name",))
-reader = _set_input(_read_as, _reader_options)
+_set_input = partial(bundle, "source", make=_make_set_input, arguments=("name",))
+_set_reader = combine(_read_as, _reader_options, _table_reading)
+reader = _set_input(_set_reader)
 """Options for reading SET; the command receives `source`."""
-judged_reader = _set_input(_read_as, _reader_options, _judgements, _model_judges)
+judged_reader = _set_input(_set_reader, _judgements, _model_judges)
 """Options for reading SET and further judgements; the command receives `source`."""
-human_reader = _set_input(_read_as, _reader_options, _judgements, _model_judges, exclude)
+human_reader = _set_input(_set_reader, _judgements, _model_judges, exclude)
 """Options for reading SET and further judgements, without some systems: `source`."""
-experiment_reader = combine(
-    _read_as, _reader_options, _judgements, _model_judges, exclude, set_references
-)
-"""Options for reading sets, as settings of an experiment."""
-outputs_reader = _set_input(exclude, _read_as, _reader_options)
+experiment_reader = combine(_set_reader, _judgements, _model_judges, exclude, set_references)
+"""Options for reading sets, as settings of an experiment (`with_table_reading`)."""
+outputs_reader = _set_input(exclude, _set_reader)
 """Options for reading SET, with systems to leave out; the command receives `source`."""
 
 
@@ -391,16 +408,15 @@ def segment_options(unit: str) -> Callable[[F], F]:
     )
 
 
-def _make_input_files(
-    evalset: str | None, read_as: str | None, reader_options: tuple[str, ...], **files: Any
-) -> InputFiles:
+def _make_input_files(evalset: str | None, **values: Any) -> InputFiles:
     from karat.cli.inputs import InputFiles, SetInput
 
-    if evalset is not None:
-        return InputFiles(**files, evalset=SetInput(evalset, read_as, reader_options))
-    if reader_options:
-        raise InputError("--option is only for evaluation sets: name the set with --set")
-    return InputFiles(**files, read_as=read_as)
+    reading = ReadingOptions(**{name: values.pop(name) for name in _READING_NAMES})
+    files = InputFiles(**values, reading=reading)
+    if evalset is None:
+        return files
+    options = (*files.reader_options, *reading.texts())
+    return files._replace(read_as=None, evalset=SetInput(evalset, files.read_as, options))
 
 
 texts = bundle(
@@ -411,6 +427,7 @@ texts = bundle(
     optional_references,
     _read_texts_as,
     _reader_options,
+    _table_reading,
     option(
         "--units unit_labels",
         "Text file with the label of each segment's unit, one per line.",
@@ -449,11 +466,6 @@ _TABLE_OPTIONS = (
     _folder("--rows", "Write the table with its scores to FOLDER."),
     _folder(
         "--shards", "Keep finished parts of the table in FOLDER, to resume a run that was stopped."
-    ),
-    flag(
-        "--skip-missing",
-        "Skip rows whose candidate or reference is missing, and count them. Default: refuse.",
-        heading=TABLES,
     ),
 )
 _shard = _table_option(

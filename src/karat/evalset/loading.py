@@ -27,6 +27,7 @@ from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent
 from karat.registry import Registry, load
 from karat.results import Result
+from karat.settings import NamedTexts
 
 _FORMATS = "karat.evalset.formats"
 _SUFFIXES = (".tsv", ".jsonl", ".jl", ".json", ".eval", ".sqlite")
@@ -211,12 +212,12 @@ def known_evalsets() -> KnownEvalSets:
     return KnownEvalSets(tuple(rows), (note,), {VARIABLE: folder}, formats)
 
 
-REPEATED_OPTIONS = ("column", "scale")
-"""Options of readers that may be given several times."""
+NAMED_TEXTS = ("columns", "scale")
+"""Options of readers with several texts by name, such as `columns=reference=gold`."""
 
 
 def parse_options(texts: Iterable[str]) -> dict[str, Any]:
-    """Return `NAME=VALUE` texts as options of a reader; repeated options become tuples."""
+    """Return `NAME=VALUE` texts as options of a reader."""
     options: dict[str, Any] = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -224,8 +225,9 @@ def parse_options(texts: Iterable[str]) -> dict[str, Any]:
             raise InputError(f"--option {text}: expected NAME=VALUE")
         if name in RESERVED_OPTIONS:
             raise InputError(f"--option {text}: {name} is not an option of a reader: leave it out")
-        if name in REPEATED_OPTIONS:
-            options[name] = (*options.get(name, ()), value)
+        if name in NAMED_TEXTS:
+            key, _, item = value.partition("=")
+            options[name] = NamedTexts({**options.get(name, {}), key: item})
             continue
         if name in options:
             raise InputError(f"--option {text}: {name} is given twice")

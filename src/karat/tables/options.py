@@ -45,13 +45,13 @@ class ReadingOptions(Settings):
         heading=TABLES,
     )
     repeats: str | None = text_setting(
-        "--repeats",
+        "--repeated-ids repeats",
         "Rows of one system with the same id: several answers, or the first or last row counts. "
         "Default: answers if every id has equally many, else refused.",
         choices=REPEATS,
     )
     scale: NamedTexts = named_texts_setting(  # noqa: RUF009 - a field
-        "--scale",
+        "--rating-scale scale",
         "Scale of a rating: fluency=1..5, errors=5..1 if lower is better, quality=bad,ok,good for "
         "words. Default: detected.",
         "DIMENSION=SCALE",

@@ -120,6 +120,7 @@ def _make_study(
     for name in names:
         if names.count(name) > 1:
             raise InputError(f"the set {name} is given twice: leave one out")
+    settings = options.with_table_reading(settings)
     weights = settings.pop("weights")
     metrics = settings.pop("metrics") or options.DEFAULT_METRICS
     settings["read_as"] = settings["read_as"] or ""

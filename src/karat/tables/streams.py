@@ -1,0 +1,68 @@
+"""Tables that can be scored row by row as they are read, without being held in memory.
+
+Most tables are: a header, a candidate and references in every row, and perhaps columns of systems
+and ids. Other tables (nested records, ratings, odd encodings, workbooks) are read whole, as sets.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from karat.tables.files import Table
+from karat.tables.options import ReadingOptions
+from karat.tables.roles import infer_roles
+from karat.tables.schemas import apply_schema
+
+SAMPLE = 1000
+"""Records from which the roles of columns are inferred."""
+LARGE = 1 << 25
+"""Bytes of files from which they are streamed; smaller files are read whole, as sets."""
+_FORMS = {"csv": ("csv",), "tsv": ("tsv", "tab"), "jsonl": ("jsonl", "ndjson")}
+_FORMS |= {"parquet": ("parquet", "pq")}
+
+
+class StreamColumns(NamedTuple):
+    """Columns of a table that can be streamed."""
+
+    candidate: tuple[str, ...]
+    reference: tuple[str, ...]
+    by: str | None
+    id: str | None
+    unit: str | None
+
+
+def stream_columns(table: Table, options: ReadingOptions) -> StreamColumns | None:
+    """Return the columns of a table that can be streamed, inferred from its first records.
+
+    None if only `read_outputs` can read the table: its records are nested or in an unusual form, it
+    has ratings, or its systems share items that no column of ids names.
+    """
+    if table.form != "frame" and (table.remarks or not _has_usual_ending(table)):
+        return None
+    exported, schema = apply_schema(table, options)
+    roles = infer_roles(exported, options, schema)
+    candidates = tuple(roles.outputs.values()) or tuple(filter(None, [roles.candidate]))
+    columns = (*candidates, *roles.references, roles.system, roles.id)
+    is_flat = all(column is None or column in table.columns for column in columns)
+    is_plain = is_flat and exported.columns == table.columns and not roles.has_ratings
+    has_ids = roles.system is None or (roles.id is not None and roles.id_within is None)
+    named_by_column = all(system == column for system, column in roles.outputs.items())
+    texts = [record.get(column) for record in table.records for column in candidates]
+    if not (candidates and is_plain and has_ids and named_by_column and not roles.answers):
+        return None
+    if not all(text is None or isinstance(text, str) for text in texts):
+        return None
+    return StreamColumns(candidates, roles.references, roles.system, roles.id, roles.unit)
+
+
+def is_large(paths: Sequence[str]) -> bool:
+    """Return whether files are together so large that they are streamed if they can be."""
+    return sum(os.path.getsize(path) for path in paths if os.path.isfile(path)) >= LARGE
+
+
+def _has_usual_ending(table: Table) -> bool:
+    """Return whether the ending of a file names its format, by which it will be streamed."""
+    endings = _FORMS.get(table.form, ())
+    return table.name.lower().removesuffix(".gz").endswith(tuple(f".{end}" for end in endings))
