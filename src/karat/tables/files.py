@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import islice
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
@@ -19,6 +20,7 @@ from karat.evalset.reading import FileLocation, Location
 from karat.progress import Progress, silent
 from karat.registry import load
 from karat.storage.unpacking import unpacked
+from karat.tables.options import ReadingOptions
 from karat.text.sniffing import refuse_binary
 
 TableSource: TypeAlias = Any
@@ -77,35 +79,6 @@ class Table:
 
 
 @dataclass(frozen=True)
-class ReadingOptions:
-    """What a user says about a table where it cannot be known."""
-
-    columns: Mapping[str, str] = field(default_factory=dict)
-    """Role -> column, a comma-separated list of columns for roles that may have several.
-
-    `records` is the path of the list of records in a JSON document.
-    """
-    sheet: str | None = None
-    """Sheet of a workbook; `*` takes every sheet as a system."""
-    header: str | None = None
-    """Line or row of the header, from 1; `1-2` for several, `none` for a table without a header."""
-    encoding: str | None = None
-    """Encoding of a text file, such as `windows-1250`."""
-    separator: str | None = None
-    """Separator of fields: one character, or `tab`."""
-    decimal: str | None = None
-    """Decimal separator of numbers: `.` or `,`."""
-    skip_missing: bool = False
-    """Whether rows without a candidate or a reference are left out."""
-    repeats: str | None = None
-    """Rows of one system with the same id: `answers`, `first` or `last`."""
-    scale: Mapping[str, str] = field(default_factory=dict)
-    """Dimension -> `LOW..HIGH`, or `HIGH..LOW` if lower is better."""
-    schema: str | None = None
-    """Name of a known schema; `none` for no schema."""
-
-
-@dataclass(frozen=True)
 class FileContent:
     """An open source of bytes, read as far as needed."""
 
@@ -150,7 +123,10 @@ READERS = {
 """Format -> its reader."""
 
 ENDINGS = frozenset(
-    "csv tsv tab json jsonl ndjson parquet pq arrow feather ipc xlsx xlsm xls xlsb ods".split()
+    [
+        *("csv", "tsv", "tab", "json", "jsonl", "ndjson", "parquet", "pq", "arrow", "feather"),
+        *("ipc", "xlsx", "xlsm", "xls", "xlsb", "ods"),
+    ]
 )
 """Endings of tables; a file with another ending is a table only by its content."""
 
@@ -158,7 +134,7 @@ HEAD_SIZE = 1 << 16
 _PIECE = 1 << 20
 _GZIP = b"\x1f\x8b"
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_AS_WORKBOOK = "open it in a spreadsheet program and save it as .xlsx or CSV"
+AS_WORKBOOK = "open it in a spreadsheet program and save it as .xlsx or CSV"
 
 
 def read_table(
@@ -180,7 +156,7 @@ def read_table(
     if not isinstance(source, str | os.PathLike):
         table: Table = load("karat.tables.frames:read_frame")(source, limit)
         return table
-    with _Opened(source) as content:
+    with _open_content(source) as content:
         form = content_format(content)
         reader: FormatReader = load(READERS[form])
         table = reader(content, options, limit, progress)
@@ -190,25 +166,18 @@ def read_table(
     return table
 
 
-class _Opened:
-    """Context manager of a file or standard input as `FileContent`."""
-
-    def __init__(self, source: str | os.PathLike[str]) -> None:
-        self._source = os.fspath(source)
-        self._file: BinaryIO | None = None
-
-    def __enter__(self) -> FileContent:
-        if self._source == "-":
-            return _content(sys.stdin.buffer, "standard input", None)
-        try:
-            self._file = open(self._source, "rb")
-            return _content(self._file, self._source, Path(self._source))
-        except OSError as error:
-            raise InputError(f"{self._source}: {error.strerror or error}") from error
-
-    def __exit__(self, *error: object) -> None:
-        if self._file is not None:
-            self._file.close()
+@contextmanager
+def _open_content(source: str | os.PathLike[str]) -> Iterator[FileContent]:
+    """Open a file or standard input."""
+    path = os.fspath(source)
+    if path == "-":
+        yield _content(sys.stdin.buffer, "standard input", None)
+        return
+    try:
+        with open(path, "rb") as file:
+            yield _content(file, path, Path(path))
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from error
 
 
 def _content(file: BinaryIO, name: str, path: Path | None) -> FileContent:
@@ -217,7 +186,7 @@ def _content(file: BinaryIO, name: str, path: Path | None) -> FileContent:
     if stem.lower().endswith(".gz"):
         stem = stem[:-3]
     stem, _, ending = stem.rpartition(".") if "." in stem.lstrip(".") else (stem, "", "")
-    head = file.peek(2)[:2] if hasattr(file, "peek") else b""
+    head = file.peek(2)[:2] if isinstance(file, BufferedReader) else b""
     if head == _GZIP:
         return FileContent(name, stem, ending.lower(), None, unpacked(file, name))
     return FileContent(name, stem, ending.lower(), path, _pieces(file, name))
@@ -246,7 +215,7 @@ def content_format(content: FileContent) -> str:
     if head.startswith(_OLE):
         if "EncryptedPackage".encode("utf-16-le") in content.all():
             raise InputError(f"{name} is protected by a password: save it without one")
-        raise InputError(f"{name} is an old Office file: {_AS_WORKBOOK}")
+        raise InputError(f"{name} is an old Office file: {AS_WORKBOOK}")
     if head.startswith(b"PK\x03\x04"):
         return "xlsx"
     refuse_binary(head, name, "a table")
@@ -276,7 +245,7 @@ def is_table(source: TableSource) -> bool:
     try:
         if not os.path.isfile(source):
             return False
-        with _Opened(source) as content:
+        with _open_content(source) as content:
             if content.ending in ENDINGS:
                 return True
             return _is_table_head(*content.first(HEAD_SIZE))
@@ -286,7 +255,7 @@ def is_table(source: TableSource) -> bool:
 
 def _standard_input_head() -> bytes:
     buffer = sys.stdin.buffer
-    return buffer.peek(HEAD_SIZE) if hasattr(buffer, "peek") else b""
+    return buffer.peek(HEAD_SIZE) if isinstance(buffer, BufferedReader) else b""
 
 
 def _is_table_head(head: bytes, complete: bool) -> bool:
@@ -305,20 +274,14 @@ def _is_table_head(head: bytes, complete: bool) -> bool:
 
 def numbered_names(names: Sequence[str]) -> list[str]:
     """Return unique names: the second `score` is `score (2)`."""
-    taken, unique = set(names), []
+    labels, unique = set(names), []
     counts: dict[str, int] = {}
     for name in names:
-        counts[name] = count = counts.get(name, 0) + 1
-        if count > 1:
-            while (numbered := f"{name} ({count})") in taken:
-                count += 1
-            counts[name] = count
-            taken.add(numbered)
-            name = numbered
-        unique.append(name)
+        count = counts.get(name, 0) + 1
+        numbered = name
+        while count > 1 and (numbered := f"{name} ({count})") in labels:
+            count += 1
+        counts[name] = count
+        labels.add(numbered)
+        unique.append(numbered)
     return unique
-
-
-def first_records(records: Iterator[Any], limit: int | None) -> list[Any]:
-    """Return the first records, or all."""
-    return list(islice(records, limit))
