@@ -66,9 +66,8 @@ class SetInput(NamedTuple):
         """Load the set; `draws` is a file with the draws of segments for labelling."""
         from karat.evalset.loading import load_evalset
 
-        source: Any = self.tables or self.name
         evalset = load_evalset(
-            source, self.read_as, draws=draws, progress=progress, **self.reading()
+            self.tables or self.name, self.read_as, draws=draws, progress=progress, **self.reading()
         )
         return evalset.without(*self.exclude) if self.exclude else evalset
 
@@ -143,9 +142,9 @@ class InputFiles(NamedTuple):
         name, path = tables[0]
         if len(tables) == 1 and name is None:
             return inputs.of_set(path, TABLE_SET)
-        from karat.tables.files import system_name as table_system
+        from karat.arrow.pieces import table_name
 
-        paths = paths_by_name((name or table_system(path), path) for name, path in tables)
+        paths = paths_by_name((name or table_name(path), path) for name, path in tables)
         with_set = inputs.of_set(" ".join(paths.values()), TABLE_SET)
         evalset = with_set.evalset and with_set.evalset._replace(tables=paths)
         return with_set._replace(evalset=evalset)
@@ -521,7 +520,7 @@ class TableOptions(NamedTuple):
 def _find_set(inputs: InputFiles) -> str | None:
     """Return the only candidate if it is the name of a known set, or a set of a known format."""
     from karat.evalset.catalogue import first_line
-    from karat.evalset.loading import EVALSETS, FORMATS, KNOWN
+    from karat.evalset.loading import EVALSETS, FORMATS, KNOWN, is_native_jsonl
 
     if len(inputs.candidates) != 1 or inputs.references or inputs.optional_references:
         return None
@@ -534,7 +533,7 @@ def _find_set(inputs: InputFiles) -> str | None:
     if path.is_dir():
         return name if EVALSETS.find_format(path, "") else None
     line = first_line(path)
-    return name if EVALSETS.find_format(path, line) or is_set_line(line) else None
+    return name if EVALSETS.find_format(path, line) or is_native_jsonl(path, line) else None
 
 
 def split_table_name(argument: str) -> tuple[str | None, str]:

@@ -18,7 +18,7 @@ from karat.errors import InputError, quoted, short
 from karat.evalset.reading import csv_problem
 from karat.progress import Progress
 from karat.tables.decoding import decode
-from karat.tables.files import FileContent, ReadingOptions, Table
+from karat.tables.files import FileContent, Table
 from karat.tables.grids import (
     Grid,
     GridRow,
@@ -26,7 +26,9 @@ from karat.tables.grids import (
     header_evidence,
     is_number,
     make_grid,
+    trailing_notes,
 )
+from karat.tables.options import ReadingOptions
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 """Separator -> its name in messages."""
@@ -97,11 +99,16 @@ def _read_text(
         text, first_line = text[match.end() :], 2
     dialect, notes = find_dialect(text, name, requested, content.ending, complete)
     rows: list[GridRow] = []
+    after_blank: set[int] = set()
+    is_after_blank = False
     most = None if limit is None else limit + 100  # rows above the records
     try:
         for row in islice(dialect.rows(text), most):
             if extent(row.cells):
                 rows.append(GridRow(row.line + first_line - 1, row.cells))
+                if is_after_blank:
+                    after_blank.add(rows[-1].line)
+            is_after_blank = not extent(row.cells)
             if len(rows) % _BATCH == 0:
                 progress(len(rows), 0, f"reading {content.stem}")
         at_end = most is None or len(rows) < most
@@ -118,13 +125,17 @@ def _read_text(
             return None
         raise InputError(f"{name} is empty: expected a table")
     grid = make_grid(rows, name, options.header)
-    body = [row for row in rows[grid.first :]]
+    body = rows[grid.first :]
     if limit is not None and not complete and at_end and len(body) < limit:
         return None
     header = [cell.strip() for cell in rows[grid.first - 1].cells] if grid.first else None
+    count = trailing_notes(body, after_blank, grid) if complete and at_end else 0
+    body = body[: len(body) - count]
     body, repeated = _checked_rows(body, grid, header, name, dialect)
     body = body[:limit]
     all_remarks = (*remarks, *notes, *grid.remarks)
+    if count:
+        all_remarks += (f"{count} lines of notes below the table were left out",)
     if repeated:
         all_remarks += (f"the header occurs again in line {repeated[0]}; it was left out",)
     pairs = list(zip(grid.names, grid.indices, strict=True))

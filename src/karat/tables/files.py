@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import islice
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
@@ -122,7 +123,10 @@ READERS = {
 """Format -> its reader."""
 
 ENDINGS = frozenset(
-    "csv tsv tab json jsonl ndjson parquet pq arrow feather ipc xlsx xlsm xls xlsb ods".split()
+    [
+        *("csv", "tsv", "tab", "json", "jsonl", "ndjson", "parquet", "pq", "arrow", "feather"),
+        *("ipc", "xlsx", "xlsm", "xls", "xlsb", "ods"),
+    ]
 )
 """Endings of tables; a file with another ending is a table only by its content."""
 
@@ -130,7 +134,7 @@ HEAD_SIZE = 1 << 16
 _PIECE = 1 << 20
 _GZIP = b"\x1f\x8b"
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_AS_WORKBOOK = "open it in a spreadsheet program and save it as .xlsx or CSV"
+AS_WORKBOOK = "open it in a spreadsheet program and save it as .xlsx or CSV"
 
 
 def read_table(
@@ -152,7 +156,7 @@ def read_table(
     if not isinstance(source, str | os.PathLike):
         table: Table = load("karat.tables.frames:read_frame")(source, limit)
         return table
-    with _Opened(source) as content:
+    with _open_content(source) as content:
         form = content_format(content)
         reader: FormatReader = load(READERS[form])
         table = reader(content, options, limit, progress)
@@ -162,25 +166,18 @@ def read_table(
     return table
 
 
-class _Opened:
-    """Context manager of a file or standard input as `FileContent`."""
-
-    def __init__(self, source: str | os.PathLike[str]) -> None:
-        self._source = os.fspath(source)
-        self._file: BinaryIO | None = None
-
-    def __enter__(self) -> FileContent:
-        if self._source == "-":
-            return _content(sys.stdin.buffer, "standard input", None)
-        try:
-            self._file = open(self._source, "rb")
-            return _content(self._file, self._source, Path(self._source))
-        except OSError as error:
-            raise InputError(f"{self._source}: {error.strerror or error}") from error
-
-    def __exit__(self, *error: object) -> None:
-        if self._file is not None:
-            self._file.close()
+@contextmanager
+def _open_content(source: str | os.PathLike[str]) -> Iterator[FileContent]:
+    """Open a file or standard input."""
+    path = os.fspath(source)
+    if path == "-":
+        yield _content(sys.stdin.buffer, "standard input", None)
+        return
+    try:
+        with open(path, "rb") as file:
+            yield _content(file, path, Path(path))
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from error
 
 
 def _content(file: BinaryIO, name: str, path: Path | None) -> FileContent:
@@ -189,7 +186,7 @@ def _content(file: BinaryIO, name: str, path: Path | None) -> FileContent:
     if stem.lower().endswith(".gz"):
         stem = stem[:-3]
     stem, _, ending = stem.rpartition(".") if "." in stem.lstrip(".") else (stem, "", "")
-    head = file.peek(2)[:2] if hasattr(file, "peek") else b""
+    head = file.peek(2)[:2] if isinstance(file, BufferedReader) else b""
     if head == _GZIP:
         return FileContent(name, stem, ending.lower(), None, unpacked(file, name))
     return FileContent(name, stem, ending.lower(), path, _pieces(file, name))
@@ -218,7 +215,7 @@ def content_format(content: FileContent) -> str:
     if head.startswith(_OLE):
         if "EncryptedPackage".encode("utf-16-le") in content.all():
             raise InputError(f"{name} is protected by a password: save it without one")
-        raise InputError(f"{name} is an old Office file: {_AS_WORKBOOK}")
+        raise InputError(f"{name} is an old Office file: {AS_WORKBOOK}")
     if head.startswith(b"PK\x03\x04"):
         return "xlsx"
     refuse_binary(head, name, "a table")
@@ -248,7 +245,7 @@ def is_table(source: TableSource) -> bool:
     try:
         if not os.path.isfile(source):
             return False
-        with _Opened(source) as content:
+        with _open_content(source) as content:
             if content.ending in ENDINGS:
                 return True
             return _is_table_head(*content.first(HEAD_SIZE))
@@ -258,7 +255,7 @@ def is_table(source: TableSource) -> bool:
 
 def _standard_input_head() -> bytes:
     buffer = sys.stdin.buffer
-    return buffer.peek(HEAD_SIZE) if hasattr(buffer, "peek") else b""
+    return buffer.peek(HEAD_SIZE) if isinstance(buffer, BufferedReader) else b""
 
 
 def _is_table_head(head: bytes, complete: bool) -> bool:
@@ -277,20 +274,14 @@ def _is_table_head(head: bytes, complete: bool) -> bool:
 
 def numbered_names(names: Sequence[str]) -> list[str]:
     """Return unique names: the second `score` is `score (2)`."""
-    taken, unique = set(names), []
+    labels, unique = set(names), []
     counts: dict[str, int] = {}
     for name in names:
-        counts[name] = count = counts.get(name, 0) + 1
-        if count > 1:
-            while (numbered := f"{name} ({count})") in taken:
-                count += 1
-            counts[name] = count
-            taken.add(numbered)
-            name = numbered
-        unique.append(name)
+        count = counts.get(name, 0) + 1
+        numbered = name
+        while count > 1 and (numbered := f"{name} ({count})") in labels:
+            count += 1
+        counts[name] = count
+        labels.add(numbered)
+        unique.append(numbered)
     return unique
-
-
-def first_records(records: Iterator[Any], limit: int | None) -> list[Any]:
-    """Return the first records, or all."""
-    return list(islice(records, limit))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -56,9 +56,11 @@ class Merges(NamedTuple):
 
     heights: Mapping[tuple[int, int], int]
     widths: Mapping[tuple[int, int], int]
+    starts: Mapping[int, Sequence[int]]
+    """Row -> columns of merged cells of several rows that begin in it."""
 
 
-NO_MERGES = Merges({}, {})
+NO_MERGES = Merges({}, {}, {})
 
 
 class Grid(NamedTuple):
@@ -157,7 +159,11 @@ def _is_usual(text: str) -> bool:
 
 
 def find_header(
-    rows: Sequence[GridRow], name: str, option: str | None, merges: Merges = NO_MERGES
+    rows: Sequence[GridRow],
+    name: str,
+    option: str | None,
+    merges: Merges = NO_MERGES,
+    unit: str = "line",
 ) -> tuple[int, int]:
     """Return the index of the first header row and that of the row after the header.
 
@@ -175,13 +181,13 @@ def find_header(
     line = rows[top].line
     if data and not names:
         raise InputError(
-            f"{name}, line {line}: expected names of columns, found data "
+            f"{name}, {unit} {line}: expected names of columns, found data "
             f"({_cells_in_words(rows[top].cells)}): add a header, or use --header none, which "
             "names the columns 1, 2, 3, ..."
         )
     if data and names:
         raise InputError(
-            f"{name}, line {line}: this may be a header or the first row "
+            f"{name}, {unit} {line}: this may be a header or the first row "
             f"({_cells_in_words(rows[top].cells)}): say which with --header {line} or --header none"
         )
     return top, top + 1
@@ -304,10 +310,17 @@ def _name_of(cell: Any) -> str:
 
 
 def make_grid(
-    rows: Sequence[GridRow], name: str, option: str | None, merges: Merges = NO_MERGES
+    rows: Sequence[GridRow],
+    name: str,
+    option: str | None,
+    merges: Merges = NO_MERGES,
+    unit: str = "line",
 ) -> Grid:
-    """Return the header of rows that have cells, and which cells have columns."""
-    top, first = find_header(rows, name, option, merges)
+    """Return the header of rows that have cells, and which cells have columns.
+
+    `unit` is what numbers of rows count in messages: lines or rows.
+    """
+    top, first = find_header(rows, name, option, merges, unit)
     header, body = rows[top:first], rows[first:]
     width = max((len(row.cells) for row in header), default=0)
     width = max(width, max((extent(row.cells) for row in body), default=0) if not header else 0)
@@ -328,10 +341,10 @@ def make_grid(
             remarks.append(f"column {at + 1} has no name")
         indices.append(at)
     if top:
-        remarks.insert(0, f"the header is in line {header[0].line}")
+        remarks.insert(0, f"the header is in {unit} {header[0].line}")
     if len(header) > 1:
         lines = f"{header[0].line} to {header[-1].line}"
-        remarks.insert(0, f"the header is in lines {lines}, joined with /")
+        remarks.insert(0, f"the header is in {unit}s {lines}, joined with /")
     if not header:
         remarks.insert(0, "no header: columns are numbered")
     return Grid(tuple(numbered_names(labels)), tuple(indices), first, width, tuple(remarks))
@@ -353,3 +366,20 @@ def _is_row_number(rows: Sequence[GridRow]) -> bool:
     return any(
         all(cell == str(number) for number, cell in enumerate(cells, start)) for start in (0, 1)
     )
+
+
+def trailing_notes(rows: Sequence[GridRow], after_blank: Collection[int], grid: Grid) -> int:
+    """Return the number of last rows that are notes: one cell each, below an empty row.
+
+    `after_blank` has the lines of rows that follow an empty row.
+    """
+    if len(grid.names) < 3:
+        return 0
+    count = 0
+    for size, row in enumerate(reversed(rows), 1):
+        filled = _filled(row.cells)
+        if len(filled) != 1 or not isinstance(row.cells[filled[0]], str) or size == len(rows):
+            break
+        if row.line in after_blank:
+            count = size
+    return count

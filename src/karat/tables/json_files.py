@@ -11,8 +11,9 @@ from karat.errors import InputError, quoted, short
 from karat.evalset.reading import unique_members
 from karat.progress import Progress
 from karat.tables.decoding import decode
-from karat.tables.files import FileContent, ReadingOptions, Table, numbered_names
+from karat.tables.files import FileContent, Table, numbered_names
 from karat.tables.grids import USUAL_NAMES
+from karat.tables.options import ReadingOptions
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _AFTER_START = re.compile(
@@ -297,10 +298,10 @@ def _value_at(document: Any, path: str, name: str) -> Any:
             if step in value:
                 value = value[step]
                 continue
-        if isinstance(value, list) and re.fullmatch(r"-?[0-9]{1,9}", step):
-            if -len(value) <= int(step) < len(value):
-                value = value[int(step)]
-                continue
+        is_position = isinstance(value, list) and re.fullmatch(r"-?[0-9]{1,9}", step)
+        if is_position and -len(value) <= int(step) < len(value):
+            value = value[int(step)]
+            continue
         if step == "" and value is document:
             continue
         raise InputError(f"{name}: no value at {quoted(path)} (no {quoted(step)})")
@@ -347,9 +348,9 @@ def _pandas_records(document: Mapping[str, Any]) -> _Chosen | None:
             records = [dict(zip(names, row, strict=True)) for row in data]
             return _with_index(names, records, index)
     schema = document.get("schema")
-    if isinstance(schema, dict) and isinstance(schema.get("fields"), list):
-        if isinstance(data, list) and all(isinstance(row, dict) for row in data):
-            return _table_records(schema, data)
+    has_fields = isinstance(schema, dict) and isinstance(schema.get("fields"), list)
+    if has_fields and isinstance(data, list) and all(isinstance(row, dict) for row in data):
+        return _table_records(schema, data)
     return _columns_of_rows(document)
 
 
