@@ -41,7 +41,7 @@ _MAX_FIELD = 1 << 27  # characters of a field
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?[ \t]*\r?\n?', re.IGNORECASE)
 
 
-class Dialect(NamedTuple):
+class TextDialect(NamedTuple):
     """The syntax of a delimited text."""
 
     separator: str
@@ -102,7 +102,7 @@ class _ScannedRows(NamedTuple):
 
 
 def _scan_rows(
-    text: str, dialect: Dialect, most: int | None, complete: bool, location: str, start: int
+    text: str, dialect: TextDialect, most: int | None, complete: bool, location: str, start: int
 ) -> _ScannedRows:
     """Return at most so many rows of a text; refuse malformed rows.
 
@@ -183,7 +183,7 @@ def _read_text(
     )
 
 
-def _malformed_line(dialect: Dialect, text: str, start: int) -> int:
+def _malformed_line(dialect: TextDialect, text: str, start: int) -> int:
     """Return the line on which the malformed row of a text begins."""
     lines: list[int] = []
     with suppress(csv.Error):
@@ -208,7 +208,7 @@ def _checked_rows(
     grid: Grid,
     header: list[str] | None,
     name: str,
-    dialect: Dialect,
+    dialect: TextDialect,
 ) -> tuple[list[GridRow], list[int]]:
     """Return rows of the right length, and the lines of repeated headers; refuse other rows."""
     checked, repeated, wrong = [], [], []
@@ -246,7 +246,7 @@ def _last(grid: Grid) -> int:
 class _Reading(NamedTuple):
     """A sample of rows as a dialect reads them."""
 
-    dialect: Dialect
+    dialect: TextDialect
     rows: list[GridRow]
     share: float
     """The share of rows with the usual number of fields."""
@@ -255,7 +255,7 @@ class _Reading(NamedTuple):
 
 def find_dialect(
     text: str, name: str, requested: str | None, ending: str = "", complete: bool = True
-) -> tuple[Dialect, tuple[str, ...]]:
+) -> tuple[TextDialect, tuple[str, ...]]:
     """Return the dialect of a text and remarks on it; refuse what is undecided."""
     sample, is_cut = text[:_SAMPLE], len(text) > _SAMPLE or not complete
     separators = [requested] if requested else list(SEPARATORS)
@@ -264,7 +264,7 @@ def find_dialect(
     if not wide or requested:
         separator = requested or ("\t" if ending in ("tsv", "tab") else ",")
         best = next((r for r in readings if r.dialect.separator == separator), None)
-        return (best.dialect if best else Dialect(separator)), ()
+        return (best.dialect if best else TextDialect(separator)), ()
     wide.sort(key=lambda reading: (reading.share, reading.width), reverse=True)
     best, usual = wide[0], {"csv": ",", "tsv": "\t", "tab": "\t"}.get(ending)
     rivals = [r for r in wide[1:] if r.share == best.share]
@@ -283,7 +283,7 @@ def find_dialect(
     return best.dialect, _dialect_remarks(best.dialect, ending)
 
 
-def _dialect_remarks(dialect: Dialect, ending: str) -> tuple[str, ...]:
+def _dialect_remarks(dialect: TextDialect, ending: str) -> tuple[str, ...]:
     remarks = []
     expected = {"csv": ",", "tsv": "\t", "tab": "\t"}.get(ending)
     if expected and dialect.separator != expected:
@@ -296,22 +296,22 @@ def _dialect_remarks(dialect: Dialect, ending: str) -> tuple[str, ...]:
 def _has_clean_header(reading: _Reading) -> bool:
     """Return whether the cells of the widest first row hold no separator."""
     header = next((r.cells for r in reading.rows if len(r.cells) == reading.width), [])
-    others = set(SEPARATORS) - {reading.dialect.separator}
-    return not any(separator in cell for cell in header for separator in others)
+    unused = set(SEPARATORS) - {reading.dialect.separator}
+    return not any(separator in cell for cell in header for separator in unused)
 
 
 def _separator_reading(sample: str, separator: str, is_cut: bool) -> _Reading | None:
     """Return the sample as the most fitting dialect with this separator reads it."""
     if separator not in sample:
-        return _try_dialect(sample, Dialect(separator), is_cut)
-    dialects = [Dialect(separator)]
+        return _try_dialect(sample, TextDialect(separator), is_cut)
+    dialects = [TextDialect(separator)]
     if separator == "\t":
         if not _uses_quotes(sample, separator):
-            dialects.insert(0, Dialect(separator, quotes=False))
+            dialects.insert(0, TextDialect(separator, quotes=False))
     elif f'{separator} "' in sample:
-        dialects.append(Dialect(separator, spaces=True))
+        dialects.append(TextDialect(separator, spaces=True))
     if '\\"' in sample:
-        dialects.append(Dialect(separator, backslash=True))
+        dialects.append(TextDialect(separator, backslash=True))
     readings = [r for d in dialects if (r := _try_dialect(sample, d, is_cut))]
     return max(readings, key=lambda reading: reading.share, default=None)
 
@@ -331,7 +331,7 @@ def _uses_quotes(sample: str, separator: str) -> bool:
     return any('""' in cell or separator in cell or "\n" in cell for cell in fields)
 
 
-def _try_dialect(sample: str, dialect: Dialect, is_cut: bool) -> _Reading | None:
+def _try_dialect(sample: str, dialect: TextDialect, is_cut: bool) -> _Reading | None:
     """Return the rows of a sample; None if the dialect does not fit."""
     rows = []
     try:
@@ -366,7 +366,7 @@ def is_tabular_text(head: bytes, complete: bool) -> bool:
     lines = [line for line in lines if line.strip()]
     if len(lines) < 3 or any("\t" not in line for line in lines[:3]):
         return False
-    dialect = Dialect("\t", quotes=_uses_quotes(text, "\t"))
+    dialect = TextDialect("\t", quotes=_uses_quotes(text, "\t"))
     reading = _try_dialect(text, dialect, not complete)
     if reading is None or reading.share < 1 or len(reading.rows) < 3:
         return False

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted, short
 from karat.tables.files import numbered_names
+from karat.tables.names import compact, role_names, scale_in_name, split_words, word_lists
 
 COMPARED_ROWS = 200
 """Number of rows below a header that it is compared with."""
@@ -54,7 +55,6 @@ NUMBER = re.compile(r"\s*[+-]?(?:\d+(?:[.,]\d+)*|[.,]\d+)(?:[eE][+-]?\d+)?\s*%?\
 _DATE = re.compile(r"\s*(\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{2,4})([ T]\d\d?:\d\d\S*)?\s*", re.A)
 _SENTENCE_END = (".", "!", "…", "。", "！", '."', ".”", ";", ",")
 _DIGITS = re.compile(r"\d+", re.ASCII)
-_WORDS = re.compile(r"[a-z]+|[A-Z][a-z]*")
 
 
 class GridRow(NamedTuple):
@@ -178,8 +178,12 @@ def _is_like_column(text: str, column: Sequence[Any]) -> bool:
 
 
 def _is_usual(text: str) -> bool:
-    words = [word.lower() for word in _WORDS.findall(text)]
-    return len(words) <= 3 and any(word in USUAL_NAMES for word in words)
+    """Return whether a text is a usual name of a column, or has at most three words with one."""
+    words = [word.lower() for word in split_words(text)]
+    if len(words) <= 3 and any(word in USUAL_NAMES for word in words):
+        return True
+    key = compact(scale_in_name(text).name)
+    return key in word_lists()["dimensions"] or any(key in ranks for ranks in role_names().values())
 
 
 def find_header(
@@ -270,10 +274,10 @@ def _header_depth(rows: Sequence[GridRow], top: int, merges: Merges) -> int:
             break
         depth += 1
     if depth > 1 and top + depth < len(rows):
-        names_row, taken = rows[top + depth], {i for r in rows[top : top + depth]
+        names_row, named_columns = rows[top + depth], {i for r in rows[top : top + depth]
                                                for i in _filled(r.cells)}  # fmt: skip
         filled = _filled(names_row.cells)
-        if filled and not taken & set(filled) and len(rows) > top + depth + 1:
+        if filled and not named_columns & set(filled) and len(rows) > top + depth + 1:
             depth += 1  # names of the index, as pandas writes them
     return depth
 
