@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
@@ -94,7 +94,8 @@ def score(
     segments = resolve_level(level, segments, intervals) == "segment"
     columns = {"candidate": candidate, "reference": reference, "by": by, "id": id}
     with progress_callback(progress) as report:
-        if is_table(systems, references, columns, skip_missing):
+        source = find_table(systems, references, columns, skip_missing, report)
+        if isinstance(source, StreamedTable):
             from karat.arrow.table_scores import score_table
 
             if level == "document":
@@ -102,7 +103,7 @@ def score(
                     "a table has no documents: level document is for sets and load_texts"
                 )
             return score_table(
-                systems,
+                source.table,
                 metrics,
                 **{**columns, "skip_missing": skip_missing, "buckets": buckets, "threads": threads},
                 intervals=intervals,
@@ -111,7 +112,7 @@ def score(
                 progress=report,
                 signature=signature,
             )
-        inputs = make_inputs(systems, references, metrics, threads, report)
+        inputs = make_inputs(source, references, metrics, threads, report)
         check_form(signature)
         by_unit = any(m.by_unit for m in inputs.metrics)
         planned = plan_inference(inputs, units, buckets) if intervals or by_unit else None
@@ -186,11 +187,12 @@ def compare(
 
     columns = {"candidate": candidate, "reference": reference, "by": by, "id": id}
     with progress_callback(progress) as report:
-        if is_table(systems, references, columns, skip_missing):
+        source = find_table(systems, references, columns, skip_missing, report)
+        if isinstance(source, StreamedTable):
             from karat.arrow.table_scores import compare_table
 
             return compare_table(
-                systems,
+                source.table,
                 metrics,
                 **{**columns, "skip_missing": skip_missing, "buckets": buckets, "threads": threads},
                 baseline=baseline,
@@ -205,7 +207,7 @@ def compare(
                 signature=signature,
                 examples=examples,
             )
-        inputs = make_inputs(systems, references, metrics, threads, report)
+        inputs = make_inputs(source, references, metrics, threads, report)
         names = list(inputs.systems)
         planned = BaselineTest.plan(baseline, names, test, trials, seed, correction, margin)
         check_form(signature)
@@ -228,6 +230,48 @@ def compare(
     texts = text_lookup(inputs.systems, inputs.references)
     example_rows = find_examples(comparison, texts, examples)
     return replace(comparison, segments=inputs.segments.count, examples=example_rows)
+
+
+class StreamedTable(NamedTuple):
+    """A table that is scored as it is read."""
+
+    table: Any
+
+
+def find_table(
+    source: Any,
+    references: Any,
+    columns: Mapping[str, Columns],
+    skip_missing: bool,
+    progress: Progress = silent,
+) -> Any:
+    """Return a table that is streamed; the set of any other table; everything else unchanged.
+
+    Tables with named columns are streamed, and large files and frames if they can be.
+    """
+    if not is_table(source, references, columns, skip_missing):
+        return source
+    if any(columns.values()) or _streams(source):
+        return StreamedTable(source)
+    from karat.tables.outputs import read_outputs
+
+    return read_outputs(source, skip_missing=skip_missing, progress=progress)
+
+
+def _streams(source: Any) -> bool:
+    """Return whether a table without named columns is streamed."""
+    from karat.arrow.frames import as_frame
+    from karat.tables.streams import is_large, sample_columns
+
+    if isinstance(source, str | os.PathLike | Mapping | list | tuple):
+        values = source.values() if isinstance(source, Mapping) else source
+        sources = [source] if isinstance(source, str | os.PathLike) else list(values)
+        if all(isinstance(path, str | os.PathLike) for path in sources):
+            paths = [os.fspath(path) for path in sources]
+            return any(not os.path.isfile(path) for path in paths) or is_large(paths)
+    frame = as_frame(source)
+    is_read_once = frame is not None and frame.rows is None
+    return is_read_once or sample_columns(source) is not None
 
 
 def is_table(

@@ -48,6 +48,7 @@ from karat.scoring import Metrics, Places, Scoring, SegmentText, TextLookup, loa
 from karat.slices import LENGTH, check_single_rows
 from karat.stats.buckets import MAX_ROWS, resolve_buckets
 from karat.storage.output import FilePath
+from karat.tables.streams import sample_columns
 
 ColumnNames = tuple[str | Sequence[str] | None, str | Sequence[str] | None, str | None, str | None]
 """Names of columns: candidate, reference, by, id; None to detect them."""
@@ -127,6 +128,8 @@ def open_table(
         existing = table_format(title).columns(title)
     else:
         title, existing = TABLE, frame.names
+    if names == (None, None, None, None):
+        candidate, reference, by, id = _infer_columns(frame, title)
     if candidate is None:
         candidate = usual_column(title, existing, "candidate")
     needed = not metrics or any(metric.needs_references for metric in metrics)
@@ -146,6 +149,17 @@ def open_table(
     if frame is not None:
         columns.column_indices(TABLE, existing)
     return OpenTable(frame, tables, columns)
+
+
+def _infer_columns(frame: Frame | None, path: str) -> ColumnNames:
+    """Return the columns of a table by its first rows; None for a column that is not clear."""
+    no_columns: ColumnNames = (None, None, None, None)
+    if (frame is not None and frame.rows is None) or (frame is None and not os.path.isfile(path)):
+        return no_columns  # it can be read once, or is elsewhere
+    columns = sample_columns(path if frame is None else frame.data)
+    if columns is None:
+        return no_columns
+    return columns.candidate, columns.reference or None, columns.by, columns.id
 
 
 def score_table(

@@ -48,6 +48,11 @@ class SetInput(NamedTuple):
     exclude: Sequence[str] = ()
     tables: Mapping[str, str] = MappingProxyType({})  # several tables, by the name of their system
 
+    @property
+    def is_tables(self) -> bool:
+        """Whether the set is in tables, whose remarks name the files."""
+        return self.read_as == TABLE_SET or bool(self.tables)
+
     def check_output(
         self, output: str | None, inputs: Sequence[str] = (), **other_outputs: str | None
     ) -> None:
@@ -282,7 +287,7 @@ class InputFiles(NamedTuple):
     def _open_set(self, source: SetInput, progress: Progress = silent) -> EvalSet:
         evalset = source.load(progress)
         for remark in evalset.remarks:
-            note(f"{source.name}: {remark}")
+            note(remark if source.is_tables else f"{source.name}: {remark}")
         return evalset.select(systems=self.candidates) if self.candidates else evalset
 
     def n_references(self) -> int | None:
@@ -507,7 +512,9 @@ class TableOptions(NamedTuple):
         unknown = [role for role in named if role not in _STREAMED_ROLES]
         if unknown:
             problem = f"--column {unknown[0]}={named[unknown[0]]}: this table is streamed"
-            raise InputError(f"{problem}, which uses {', '.join(_STREAMED_ROLES)} only: leave it out")
+            raise InputError(
+                f"{problem}, which uses {', '.join(_STREAMED_ROLES)} only: leave it out"
+            )
         for role, name in _STREAMED_ROLES.items():
             settings[name] = named.get(role)
         settings["candidate"] = list(self.candidate) or settings["candidate"]

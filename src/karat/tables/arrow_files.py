@@ -15,7 +15,8 @@ from typing import Any
 from karat.errors import InputError
 from karat.progress import Progress
 from karat.registry import load
-from karat.tables.files import FileContent, ReadingOptions, Table, numbered_names
+from karat.tables.files import FileContent, Table, numbered_names
+from karat.tables.options import ReadingOptions
 
 _PARQUET = "karat.arrow.formats.parquet:"
 _BATCH = 4096
@@ -51,12 +52,9 @@ def plain_value(value: Any) -> Any:
     """Return a value as JSON would have it; NaN, NaT and NA are None."""
     if value is None or isinstance(value, str | bool | int):
         return value
-    if isinstance(value, float):
-        return None if math.isnan(value) else float(value)
-    if isinstance(value, Decimal):
-        return None if value.is_nan() else float(value)
-    if type(value).__name__ in ("NAType", "NaTType"):
-        return None
+    if isinstance(value, float | Decimal) or type(value).__name__ in ("NAType", "NaTType"):
+        number = math.nan if not isinstance(value, float | Decimal) else float(value)
+        return None if math.isnan(number) else number
     if isinstance(value, list | tuple):
         return [plain_value(item) for item in value]
     if isinstance(value, Mapping):

@@ -14,6 +14,16 @@ def decode(
 
     If the data are not `complete`, a character that is cut at the end is left out.
     """
+    text, remarks = _decode(data, name, encoding, complete)
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise InputError(f"{name}, line {line}: found a NUL character, expected text")
+    return text, remarks
+
+
+def _decode(
+    data: bytes, name: str, encoding: str | None, complete: bool
+) -> tuple[str, tuple[str, ...]]:
     if encoding is not None:
         return _decoded(data, name, _codec(encoding), complete), ()
     for mark, codec in _MARKS:
@@ -27,7 +37,8 @@ def decode(
     except UnicodeDecodeError:
         from karat.tables.code_pages import decode_code_page
 
-        return decode_code_page(data, name)
+        whole_lines = data if complete else data[: data.rfind(b"\n") + 1]
+        return decode_code_page(whole_lines, name)
 
 
 _MARKS = (
@@ -64,10 +75,22 @@ def _decoded(data: bytes, name: str, codec: str, complete: bool) -> str:
     return text.removeprefix("\ufeff")
 
 
+_UTF16_MARKS = b"\n\r\t,;|"  # characters that tables in UTF-16 have with a NUL beside them
+
+
 def _utf16_without_mark(data: bytes) -> str:
     """Return the codec of UTF-16 without a byte-order mark; nothing for other data."""
     sample = data[: 1 << 16]
-    nuls = sample[::2].count(0), sample[1::2].count(0)
-    if not any(nuls) or all(nuls):
+    if b"\0" not in sample:
         return ""
-    return "utf-16-le" if nuls[1] else "utf-16-be"
+    high, low = sample[::2], sample[1::2]
+    for codec, characters, nuls in (("utf-16-le", high, low), ("utf-16-be", low, high)):
+        marks = sum(map(sample.count, (bytes([mark]) for mark in _UTF16_MARKS)))
+        pairs = sum(
+            1
+            for mark, nul in zip(characters, nuls, strict=False)
+            if nul == 0 and mark in _UTF16_MARKS
+        )
+        if pairs and 2 * pairs > marks:
+            return codec
+    return ""

@@ -11,22 +11,24 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from contextlib import suppress
 from typing import NamedTuple
 
-from karat.errors import InputError, quoted, short
+from karat.errors import InputError, quoted
 from karat.evalset.reading import csv_problem
 from karat.progress import Progress
+from karat.tables.decimals import decimal_separator
 from karat.tables.decoding import decode
 from karat.tables.files import FileContent, Table
 from karat.tables.grids import (
+    ROWS_ABOVE,
     Grid,
     GridRow,
     extent,
     header_evidence,
     is_number,
     make_grid,
-    trailing_notes,
+    without_notes,
 )
 from karat.tables.options import ReadingOptions
 
@@ -35,12 +37,11 @@ SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 
 _SAMPLE = 1 << 16  # characters from which the separator is inferred
 _FIRST_SIZE = 1 << 18  # bytes read for a few records
-_BATCH = 4096
 _MAX_FIELD = 1 << 27  # characters of a field
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?[ \t]*\r?\n?', re.IGNORECASE)
 
 
-class Dialect(NamedTuple):
+class TextDialect(NamedTuple):
     """The syntax of a delimited text."""
 
     separator: str
@@ -50,8 +51,11 @@ class Dialect(NamedTuple):
     backslash: bool = False
     """Whether a backslash comes before a quote in a field, instead of a second quote."""
 
-    def rows(self, text: str) -> Iterator[GridRow]:
-        """Yield all rows with their lines; raise `csv.Error` if a row is malformed."""
+    def rows(self, text: str, start: int = 1, begun: list[int] | None = None) -> Iterator[GridRow]:
+        """Yield all rows with their lines, from `start`; raise `csv.Error` for a malformed row.
+
+        `begun` receives the line on which each row begins, before the row is read.
+        """
         csv.field_size_limit(_MAX_FIELD)
         reader = csv.reader(
             io.StringIO(text, newline=""),
@@ -62,10 +66,14 @@ class Dialect(NamedTuple):
             escapechar="\\" if self.backslash else None,
             strict=True,
         )
-        line = 1
+        line = start
+        if begun is not None:
+            begun.append(line)
         for cells in reader:
             yield GridRow(line, cells)
-            line = reader.line_num + 1
+            line = reader.line_num + start
+            if begun is not None:
+                begun.append(line)
 
 
 def read_delimited(
@@ -76,10 +84,54 @@ def read_delimited(
     while True:
         data, complete = content.first(size)
         text, remarks = decode(data, content.name, options.encoding, complete)
-        table = _read_text(text, content, options, limit, complete, remarks, progress)
+        progress(0, len(data), f"reading {content.stem}")
+        table = _read_text(text, content, options, limit, complete, remarks)
         if table is not None:
             return table
         size *= 4
+
+
+class _ScannedRows(NamedTuple):
+    """Rows of a text that have cells."""
+
+    rows: list[GridRow]
+    after_blank: set[int]
+    """Lines of rows that follow an empty row."""
+    at_end: bool
+    """Whether these are all rows of the text."""
+
+
+def _scan_rows(
+    text: str, dialect: TextDialect, most: int | None, complete: bool, location: str, start: int
+) -> _ScannedRows:
+    """Return at most so many rows of a text; refuse malformed rows.
+
+    Lines are counted from `start`. The last row of an incomplete text is left out.
+    """
+    rows: list[GridRow] = []
+    after_blank: set[int] = set()
+    is_after_blank, at_end = False, True
+    reader = dialect.rows(text, start)
+    try:
+        for row in reader:
+            if not extent(row.cells):
+                is_after_blank = True
+                continue
+            if most is not None and len(rows) >= most:
+                at_end = False
+                break
+            if is_after_blank:
+                after_blank.add(row.line)
+            is_after_blank = False
+            rows.append(row)
+    except csv.Error as error:
+        if complete:
+            line = _malformed_line(dialect, text, start)
+            raise InputError(f"{location}, line {line}: {csv_problem(error)}") from error
+        return _ScannedRows(rows, after_blank, True)
+    if at_end and not complete:
+        rows = rows[:-1]
+    return _ScannedRows(rows, after_blank, at_end)
 
 
 def _read_text(
@@ -89,55 +141,30 @@ def _read_text(
     limit: int | None,
     complete: bool,
     remarks: tuple[str, ...],
-    progress: Progress,
 ) -> Table | None:
     """Return the table; None if a part of a file has fewer records than the limit."""
-    name, first_line = content.name, 1
+    name, start = content.name, 1
     requested = _requested_separator(options)
     if match := _SEPARATOR_LINE.match(text):
         requested = requested or match[1]
-        text, first_line = text[match.end() :], 2
+        text, start = text[match.end() :], 2
     dialect, notes = find_dialect(text, name, requested, content.ending, complete)
-    rows: list[GridRow] = []
-    after_blank: set[int] = set()
-    is_after_blank = False
-    most = None if limit is None else limit + 100  # rows above the records
-    try:
-        for row in islice(dialect.rows(text), most):
-            if extent(row.cells):
-                rows.append(GridRow(row.line + first_line - 1, row.cells))
-                if is_after_blank:
-                    after_blank.add(rows[-1].line)
-            is_after_blank = not extent(row.cells)
-            if len(rows) % _BATCH == 0:
-                progress(len(rows), 0, f"reading {content.stem}")
-        at_end = most is None or len(rows) < most
-    except csv.Error as error:
-        line = (rows[-1].line + 1) if rows else first_line
-        if complete:
-            raise InputError(f"{name}, line {_malformed_line(dialect, text, line, first_line)}: "
-                             f"{csv_problem(error)}") from error  # fmt: skip
-        at_end = True
-    if at_end and not complete:
-        rows = rows[:-1]  # the last row may be cut
+    most = None if limit is None else limit + ROWS_ABOVE
+    rows, after_blank, at_end = _scan_rows(text, dialect, most, complete, name, start)
+    if limit is not None and not complete and at_end and len(rows) < limit + ROWS_ABOVE:
+        return None
     if not rows:
-        if not complete:
-            return None
         raise InputError(f"{name} is empty: expected a table")
     grid = make_grid(rows, name, options.header)
     body = rows[grid.first :]
-    if limit is not None and not complete and at_end and len(body) < limit:
-        return None
+    if at_end and complete:
+        body, left_out = without_notes(body, after_blank, grid, "line")
+        notes += left_out
     header = [cell.strip() for cell in rows[grid.first - 1].cells] if grid.first else None
-    count = trailing_notes(body, after_blank, grid) if complete and at_end else 0
-    body = body[: len(body) - count]
     body, repeated = _checked_rows(body, grid, header, name, dialect)
-    body = body[:limit]
-    all_remarks = (*remarks, *notes, *grid.remarks)
-    if count:
-        all_remarks += (f"{count} lines of notes below the table were left out",)
     if repeated:
-        all_remarks += (f"the header occurs again in line {repeated[0]}; it was left out",)
+        notes += (f"the header occurs again in line {repeated[0]}: left out",)
+    body = body[:limit]
     pairs = list(zip(grid.names, grid.indices, strict=True))
     records = [
         {label: row.cells[at] if row.cells[at].strip() else None for label, at in pairs}
@@ -150,25 +177,19 @@ def _read_text(
         records,
         [row.line for row in body],
         system=content.stem,
-        remarks=all_remarks,
+        remarks=(*remarks, *grid.remarks, *notes),
         texts_only=True,
         decimal=decimal_separator(records, grid.names, name, dialect.separator, options.decimal),
     )
 
 
-def _malformed_line(dialect: Dialect, text: str, line: int, first_line: int) -> int:
-    """Return the line on which the malformed row begins."""
-    last = 1
-    try:
-        for row in dialect.rows(text):
-            last = row.line + max(1, sum(_line_ends(cell) for cell in row.cells) + 1)
-    except csv.Error:
-        return last + first_line - 1
-    return line
-
-
-def _line_ends(cell: str) -> int:
-    return len(re.findall(r"\r\n|\r|\n", cell))
+def _malformed_line(dialect: TextDialect, text: str, start: int) -> int:
+    """Return the line on which the malformed row of a text begins."""
+    lines: list[int] = []
+    with suppress(csv.Error):
+        for _ in dialect.rows(text, start, lines):
+            pass
+    return lines[-1]
 
 
 def _requested_separator(options: ReadingOptions) -> str | None:
@@ -178,8 +199,7 @@ def _requested_separator(options: ReadingOptions) -> str | None:
     names = {label: char for char, label in SEPARATORS.items()} | {r"\t": "\t"}
     separator = names.get(separator.lower(), separator)
     if len(separator) != 1 or separator in '"\r\n':
-        found_separator = quoted(options.separator)
-        raise InputError(f"separator {found_separator}: expected one character, or tab")
+        raise InputError(f"separator {quoted(separator)}: expected one character, or tab")
     return separator
 
 
@@ -188,7 +208,7 @@ def _checked_rows(
     grid: Grid,
     header: list[str] | None,
     name: str,
-    dialect: Dialect,
+    dialect: TextDialect,
 ) -> tuple[list[GridRow], list[int]]:
     """Return rows of the right length, and the lines of repeated headers; refuse other rows."""
     checked, repeated, wrong = [], [], []
@@ -226,7 +246,7 @@ def _last(grid: Grid) -> int:
 class _Reading(NamedTuple):
     """A sample of rows as a dialect reads them."""
 
-    dialect: Dialect
+    dialect: TextDialect
     rows: list[GridRow]
     share: float
     """The share of rows with the usual number of fields."""
@@ -235,7 +255,7 @@ class _Reading(NamedTuple):
 
 def find_dialect(
     text: str, name: str, requested: str | None, ending: str = "", complete: bool = True
-) -> tuple[Dialect, tuple[str, ...]]:
+) -> tuple[TextDialect, tuple[str, ...]]:
     """Return the dialect of a text and remarks on it; refuse what is undecided."""
     sample, is_cut = text[:_SAMPLE], len(text) > _SAMPLE or not complete
     separators = [requested] if requested else list(SEPARATORS)
@@ -244,7 +264,7 @@ def find_dialect(
     if not wide or requested:
         separator = requested or ("\t" if ending in ("tsv", "tab") else ",")
         best = next((r for r in readings if r.dialect.separator == separator), None)
-        return (best.dialect if best else Dialect(separator)), ()
+        return (best.dialect if best else TextDialect(separator)), ()
     wide.sort(key=lambda reading: (reading.share, reading.width), reverse=True)
     best, usual = wide[0], {"csv": ",", "tsv": "\t", "tab": "\t"}.get(ending)
     rivals = [r for r in wide[1:] if r.share == best.share]
@@ -263,7 +283,7 @@ def find_dialect(
     return best.dialect, _dialect_remarks(best.dialect, ending)
 
 
-def _dialect_remarks(dialect: Dialect, ending: str) -> tuple[str, ...]:
+def _dialect_remarks(dialect: TextDialect, ending: str) -> tuple[str, ...]:
     remarks = []
     expected = {"csv": ",", "tsv": "\t", "tab": "\t"}.get(ending)
     if expected and dialect.separator != expected:
@@ -276,22 +296,22 @@ def _dialect_remarks(dialect: Dialect, ending: str) -> tuple[str, ...]:
 def _has_clean_header(reading: _Reading) -> bool:
     """Return whether the cells of the widest first row hold no separator."""
     header = next((r.cells for r in reading.rows if len(r.cells) == reading.width), [])
-    others = set(SEPARATORS) - {reading.dialect.separator}
-    return not any(separator in cell for cell in header for separator in others)
+    unused = set(SEPARATORS) - {reading.dialect.separator}
+    return not any(separator in cell for cell in header for separator in unused)
 
 
 def _separator_reading(sample: str, separator: str, is_cut: bool) -> _Reading | None:
     """Return the sample as the most fitting dialect with this separator reads it."""
     if separator not in sample:
-        return _try_dialect(sample, Dialect(separator), is_cut)
-    dialects = [Dialect(separator)]
+        return _try_dialect(sample, TextDialect(separator), is_cut)
+    dialects = [TextDialect(separator)]
     if separator == "\t":
         if not _uses_quotes(sample, separator):
-            dialects.insert(0, Dialect(separator, quotes=False))
+            dialects.insert(0, TextDialect(separator, quotes=False))
     elif f'{separator} "' in sample:
-        dialects.append(Dialect(separator, spaces=True))
+        dialects.append(TextDialect(separator, spaces=True))
     if '\\"' in sample:
-        dialects.append(Dialect(separator, backslash=True))
+        dialects.append(TextDialect(separator, backslash=True))
     readings = [r for d in dialects if (r := _try_dialect(sample, d, is_cut))]
     return max(readings, key=lambda reading: reading.share, default=None)
 
@@ -311,7 +331,7 @@ def _uses_quotes(sample: str, separator: str) -> bool:
     return any('""' in cell or separator in cell or "\n" in cell for cell in fields)
 
 
-def _try_dialect(sample: str, dialect: Dialect, is_cut: bool) -> _Reading | None:
+def _try_dialect(sample: str, dialect: TextDialect, is_cut: bool) -> _Reading | None:
     """Return the rows of a sample; None if the dialect does not fit."""
     rows = []
     try:
@@ -333,76 +353,6 @@ def _try_dialect(sample: str, dialect: Dialect, is_cut: bool) -> _Reading | None
                     / len(table_rows), width)  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------- numbers
-
-_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*%?\s*", re.ASCII)
-_DOT = re.compile(r"\s*[+-]?\d*\.\d+(?:[eE][+-]?\d+)?\s*%?\s*", re.ASCII)
-_THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2}([.,])\d{3}(?:\1\d{3})*\s*", re.ASCII)
-_BOTH = re.compile(r"\s*[+-]?\d{1,3}(?:([.,])\d{3})+([.,])\d+\s*", re.ASCII)
-_MAX_NUMBER = 30  # characters
-
-
-class _NumberForms:
-    """Decimal separators that a column shows."""
-
-    def __init__(self) -> None:
-        self.cells = self.numbers = 0
-        self.marks: dict[str, str] = {}  # separator -> a cell that has it
-        self.unclear = ""
-
-    def add(self, cell: str) -> None:
-        self.cells += 1
-        if len(cell) > _MAX_NUMBER or not is_number(cell):
-            return
-        self.numbers += 1
-        if match := _BOTH.fullmatch(cell):
-            if match[1] != match[2]:
-                self.marks.setdefault(match[2], cell)
-        elif _THOUSANDS.fullmatch(cell):
-            self.unclear = self.unclear or cell
-        elif _COMMA.fullmatch(cell):
-            self.marks.setdefault(",", cell)
-        elif _DOT.fullmatch(cell):
-            self.marks.setdefault(".", cell)
-
-
-def decimal_separator(
-    records: Sequence[dict[str, str | None]],
-    columns: Sequence[str],
-    name: str,
-    separator: str,
-    requested: str | None,
-) -> str:
-    """Return the decimal separator of the numbers in a table; refuse a column that has both."""
-    if requested is not None:
-        if requested not in (".", ","):
-            raise InputError(f"decimal {quoted(requested)}: expected . or ,")
-        return requested
-    has_comma = has_unclear = False
-    for column in columns:
-        forms = _NumberForms()
-        for record in records:
-            cell = record.get(column)
-            if isinstance(cell, str):
-                forms.add(cell)
-        if 2 * forms.numbers < forms.cells or not forms.cells:
-            continue
-        if len(forms.marks) == 2:
-            both = " and ".join(quoted(cell) for cell in forms.marks.values())
-            raise InputError(
-                f"{name}: the column {quoted(column)} has numbers with decimal points and with "
-                f"decimal commas ({both}): write all of them alike, or use --decimal"
-            )
-        has_comma |= "," in forms.marks
-        has_unclear |= "," in forms.unclear and "." not in forms.marks
-        if "," in forms.unclear and not forms.marks and separator != ";" and not has_comma:
-            raise InputError(
-                f"{name}: {quoted(forms.unclear)} in the column {quoted(column)} may be a decimal "
-                "number or thousands: say which with --decimal , or --decimal ."
-            )
-    return "," if has_comma or (has_unclear and separator == ";") else "."
-
-
 # ------------------------------------------------------------------------ text or a table
 
 
@@ -416,7 +366,7 @@ def is_tabular_text(head: bytes, complete: bool) -> bool:
     lines = [line for line in lines if line.strip()]
     if len(lines) < 3 or any("\t" not in line for line in lines[:3]):
         return False
-    dialect = Dialect("\t", quotes=_uses_quotes(text, "\t"))
+    dialect = TextDialect("\t", quotes=_uses_quotes(text, "\t"))
     reading = _try_dialect(text, dialect, not complete)
     if reading is None or reading.share < 1 or len(reading.rows) < 3:
         return False
@@ -430,8 +380,3 @@ def is_tabular_text(head: bytes, complete: bool) -> bool:
 def _is_plain_name(cell: str) -> bool:
     text = cell.strip()
     return 0 < len(text) <= 40 and len(text.split()) <= 4 and not is_number(text)
-
-
-def describe(cells: Sequence[str]) -> str:
-    """Return the cells of a row for a message."""
-    return short(", ".join(cells))

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted, short
 from karat.tables.files import numbered_names
+from karat.tables.names import compact, role_names, scale_in_name, split_words, word_lists
 
 COMPARED_ROWS = 200
 """Number of rows below a header that it is compared with."""
@@ -25,21 +26,35 @@ _LONG_TEXT = 60  # characters of texts that are not names
 _SHORT_NAME = 40
 
 USUAL_NAMES = frozenset(
-    """
-    id item segment seg example sample row index key doc document source src target tgt text texts
-    input output outputs reference references ref candidate hypothesis hyp prediction predictions
-    response completion generation answer answers question query prompt context contexts system
-    model judge rater annotator worker user score scores rating label dimension criterion comment
-    expected gold translation summary lang language date time timestamp
-    """.split()
+    [
+        *("id", "item", "segment", "seg", "example", "sample", "row", "index", "key", "doc"),
+        *("document", "source", "src", "target", "tgt", "text", "texts", "input", "output"),
+        *("outputs", "reference", "references", "ref", "candidate", "hypothesis", "hyp"),
+        *("prediction", "predictions", "response", "completion", "generation", "answer"),
+        *("answers", "question", "query", "prompt", "context", "contexts", "system", "model"),
+        *("judge", "rater", "annotator", "worker", "user", "score", "scores", "rating"),
+        *("label", "dimension", "criterion", "comment", "expected", "gold", "translation"),
+        *("summary", "lang", "language", "date", "time", "timestamp"),
+    ]
 )
 """Words that name columns."""
+
+TOTALS = frozenset(
+    [
+        *("mean", "average", "avg", "total", "totals", "sum", "std", "stdev", "sd", "median"),
+        *("overall", "durchschnitt", "mittelwert", "summe", "gesamt", "moyenne", "somme"),
+        *("media", "promedio"),
+    ]
+)
+"""Labels of rows with totals."""
+
+ROWS_ABOVE = 100
+"""Rows that are read beside the requested number of records: titles, headers, repeated headers."""
 
 NUMBER = re.compile(r"\s*[+-]?(?:\d+(?:[.,]\d+)*|[.,]\d+)(?:[eE][+-]?\d+)?\s*%?\s*", re.ASCII)
 _DATE = re.compile(r"\s*(\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{2,4})([ T]\d\d?:\d\d\S*)?\s*", re.A)
 _SENTENCE_END = (".", "!", "…", "。", "！", '."', ".”", ";", ",")
 _DIGITS = re.compile(r"\d+", re.ASCII)
-_WORDS = re.compile(r"[a-z]+|[A-Z][a-z]*")
 
 
 class GridRow(NamedTuple):
@@ -81,6 +96,11 @@ class HeaderEvidence(NamedTuple):
 
     names: int
     data: int
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with a noun in singular or plural."""
+    return f"{count:,} {noun}" + "s" * (count != 1)
 
 
 def is_number(cell: object) -> bool:
@@ -135,27 +155,35 @@ def _cell_evidence(cell: Any, column: Sequence[Any], counted: bool) -> int:
     if not isinstance(cell, str) or _DATE.fullmatch(cell):
         return -1
     text = cell.strip()
-    if text in column[1:] or (column and text == column[0] and not _is_usual(text)):
+    if _is_like_column(text, column):
         return -1
-    if column and 5 * numbers >= 4 * len(column):
-        return 1
     lengths = sorted(len(str(value)) for value in column)
     median = lengths[len(lengths) // 2] if lengths else 0
-    is_sentence = len(text) > _LONG_TEXT or text.endswith(_SENTENCE_END)
-    if is_sentence and 2 * median > len(text):
-        return -1
+    is_above_numbers = bool(column) and 5 * numbers >= 4 * len(column)
+    is_above_texts = len(text) <= _SHORT_NAME and median > max(3 * len(text), 30)
+    return int(is_above_numbers or is_above_texts or _is_usual(text))
+
+
+def _is_like_column(text: str, column: Sequence[Any]) -> bool:
+    """Return whether a text is one of the values below it, or a value of the same form."""
+    texts = [value.strip() for value in column if isinstance(value, str)]
+    if text in texts and (text in texts[1:] or not _is_usual(text)):
+        return True
+    if len(text) > _LONG_TEXT or text.endswith(_SENTENCE_END):
+        lengths = sorted(map(len, texts))
+        return bool(texts) and 2 * lengths[len(lengths) // 2] > len(text)
     pattern = _DIGITS.sub("0", text)
-    alike = sum(isinstance(v, str) and _DIGITS.sub("0", v.strip()) == pattern for v in column)
-    if "0" in pattern and len(column) > 1 and 5 * alike >= 4 * len(column):
-        return -1
-    if _is_usual(text) or (len(text) <= _SHORT_NAME and median > max(3 * len(text), 30)):
-        return 1
-    return 0
+    alike = sum(_DIGITS.sub("0", value) == pattern for value in texts)
+    return "0" in pattern and len(column) > 1 and 5 * alike >= 4 * len(column)
 
 
 def _is_usual(text: str) -> bool:
-    words = [word.lower() for word in _WORDS.findall(text)]
-    return len(words) <= 3 and any(word in USUAL_NAMES for word in words)
+    """Return whether a text is a usual name of a column, or has at most three words with one."""
+    words = [word.lower() for word in split_words(text)]
+    if len(words) <= 3 and any(word in USUAL_NAMES for word in words):
+        return True
+    key = compact(scale_in_name(text).name)
+    return key in word_lists()["dimensions"] or any(key in ranks for ranks in role_names().values())
 
 
 def find_header(
@@ -218,7 +246,7 @@ def _below(rows: Sequence[GridRow], start: int, header: Sequence[Any]) -> list[G
 
 def _first_wide_row(rows: Sequence[GridRow], merges: Merges) -> int:
     """Return the first row that is not a title; 0 if that row is no header, either."""
-    following = list(islice(rows, COMPARED_ROWS))
+    following = rows[:COMPARED_ROWS]
     width = Counter(len(row.cells) for row in following).most_common(1)[0][0]
     width = min(width, max(extent(row.cells) for row in following))
     for at, row in enumerate(following[:_TOP_ROWS]):
@@ -246,10 +274,10 @@ def _header_depth(rows: Sequence[GridRow], top: int, merges: Merges) -> int:
             break
         depth += 1
     if depth > 1 and top + depth < len(rows):
-        names_row, taken = rows[top + depth], {i for r in rows[top : top + depth]
+        names_row, named_columns = rows[top + depth], {i for r in rows[top : top + depth]
                                                for i in _filled(r.cells)}  # fmt: skip
         filled = _filled(names_row.cells)
-        if filled and not taken & set(filled) and len(rows) > top + depth + 1:
+        if filled and not named_columns & set(filled) and len(rows) > top + depth + 1:
             depth += 1  # names of the index, as pandas writes them
     return depth
 
@@ -321,9 +349,13 @@ def make_grid(
     `unit` is what numbers of rows count in messages: lines or rows.
     """
     top, first = find_header(rows, name, option, merges, unit)
-    header, body = rows[top:first], rows[first:]
+    header = rows[top:first]
+    labels_below = _label_rows(rows, first)
+    first += labels_below
+    body = rows[first:]
     width = max((len(row.cells) for row in header), default=0)
-    width = max(width, max((extent(row.cells) for row in body), default=0) if not header else 0)
+    if not header or unit == "row":  # rows of sheets have no fixed length
+        width = max(width, max((extent(row.cells) for row in body), default=0))
     names = _joined_names(header, width, merges)
     if not header:
         names = [str(at + 1) for at in range(width)]
@@ -340,6 +372,8 @@ def make_grid(
             labels.append(f"column {at + 1}")
             remarks.append(f"column {at + 1} has no name")
         indices.append(at)
+    if labels_below:
+        remarks.insert(0, "rows of question texts below the header: left out")
     if top:
         remarks.insert(0, f"the header is in {unit} {header[0].line}")
     if len(header) > 1:
@@ -348,6 +382,14 @@ def make_grid(
     if not header:
         remarks.insert(0, "no header: columns are numbered")
     return Grid(tuple(numbered_names(labels)), tuple(indices), first, width, tuple(remarks))
+
+
+def _label_rows(rows: Sequence[GridRow], first: int) -> int:
+    """Return the number of rows with question texts and ids, which Qualtrics has below names."""
+    for count, row in enumerate(rows[first : first + 2], 1):
+        if any(isinstance(c, str) and c.lstrip().startswith('{"ImportId"') for c in row.cells):
+            return count
+    return 0
 
 
 def _used_columns(rows: Iterable[GridRow], width: int) -> set[int]:
@@ -368,13 +410,32 @@ def _is_row_number(rows: Sequence[GridRow]) -> bool:
     )
 
 
-def trailing_notes(rows: Sequence[GridRow], after_blank: Collection[int], grid: Grid) -> int:
-    """Return the number of last rows that are notes: one cell each, below an empty row.
+def without_notes(
+    rows: Sequence[GridRow],
+    after_blank: Collection[int],
+    grid: Grid,
+    unit: str,
+    totals: Collection[int] = (),
+) -> tuple[list[GridRow], tuple[str, ...]]:
+    """Return rows without notes and totals below the table, and a remark on them.
 
-    `after_blank` has the lines of rows that follow an empty row.
+    Notes have one cell each and follow an empty row (`after_blank` has the lines of rows that do).
+    Totals are rows of `totals`, which have formulas over rows, or have a word such as `mean` in
+    their first cell and nothing in a column that all other rows fill.
     """
-    if len(grid.names) < 3:
-        return 0
+    count = _count_notes(rows, after_blank) if len(grid.names) > 2 else 0
+    body = list(rows[: len(rows) - count])
+    remarks: tuple[str, ...] = ()
+    if count:
+        remarks += (f"{counted(count, unit)} of notes below the table: left out",)
+    last = body[-1] if len(body) > 2 else None
+    if last is not None and (last.line in totals or _is_total(last, body[:-1], grid)):
+        body.pop()
+        remarks += (f"{unit} {last.line} has totals: left out",)
+    return body, remarks
+
+
+def _count_notes(rows: Sequence[GridRow], after_blank: Collection[int]) -> int:
     count = 0
     for size, row in enumerate(reversed(rows), 1):
         filled = _filled(row.cells)
@@ -383,3 +444,15 @@ def trailing_notes(rows: Sequence[GridRow], after_blank: Collection[int], grid: 
         if row.line in after_blank:
             count = size
     return count
+
+
+def _is_total(row: GridRow, rows: Sequence[GridRow], grid: Grid) -> bool:
+    filled = _filled(row.cells)
+    label = str(row.cells[filled[0]]).strip().strip(":").lower()
+    if label not in TOTALS or len(filled) < 2:
+        return False
+    empty = [at for at in grid.indices if at not in set(filled)]
+    return any(
+        all(at < len(other.cells) and not is_blank(other.cells[at]) for other in rows)
+        for at in empty
+    )

@@ -12,7 +12,7 @@ from karat.evalset.reading import unique_members
 from karat.progress import Progress
 from karat.tables.decoding import decode
 from karat.tables.files import FileContent, Table, numbered_names
-from karat.tables.grids import USUAL_NAMES
+from karat.tables.grids import USUAL_NAMES, counted
 from karat.tables.options import ReadingOptions
 
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -100,7 +100,7 @@ class _Parser:
             raise InputError(f"{self.name}, line {self.line(at)}: {problem}") from error
 
     def remarks(self) -> tuple[str, ...]:
-        return (f"{self.nans:,} NaN values are read as missing",) if self.nans else ()
+        return (f"{counted(self.nans, 'NaN')} read as missing",) if self.nans else ()
 
 
 class _Numbered(NamedTuple):
@@ -151,7 +151,8 @@ def _first_values(parser: _Parser, limit: int, complete: bool) -> list[_Numbered
         at = parser.skip_space(at)
         if is_array and text.startswith(",", at):
             at = parser.skip_space(at + 1)
-    return values if len(values) > 1 or is_array else None
+    is_lines = len(values) > 1 or text.startswith("{", at)
+    return values if is_array or is_lines else None
 
 
 def _read_document(
@@ -372,7 +373,7 @@ def is_counted(labels: Sequence[Any]) -> bool:
     return all(str(label) == str(number) for number, label in enumerate(labels))
 
 
-def _table_records(schema: Mapping[str, Any], data: list[dict[str, Any]]) -> _Chosen:
+def _table_records(schema: Any, data: list[dict[str, Any]]) -> _Chosen:
     fields = [field.get("name") for field in schema["fields"] if isinstance(field, dict)]
     columns = [str(name) for name in fields]
     if "index" in columns and is_counted([row.get("index") for row in data]):

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from karat.tables.files import Table
+from karat.tables.files import Table, read_table
 from karat.tables.options import ReadingOptions
 from karat.tables.roles import infer_roles
 from karat.tables.schemas import apply_schema
@@ -55,6 +55,12 @@ def stream_columns(table: Table, options: ReadingOptions) -> StreamColumns | Non
     if not all(text is None or isinstance(text, str) for text in texts):
         return None
     return StreamColumns(candidates, roles.references, roles.system, roles.id, roles.unit)
+
+
+def sample_columns(source: Any, options: ReadingOptions | None = None) -> StreamColumns | None:
+    """Return the columns of a file or frame that can be streamed, inferred from a sample."""
+    options = options or ReadingOptions()
+    return stream_columns(read_table(source, options, limit=SAMPLE), options)
 
 
 def is_large(paths: Sequence[str]) -> bool:

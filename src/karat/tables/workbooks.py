@@ -21,8 +21,19 @@ from karat.errors import InputError, MissingExtra, quoted, short
 from karat.progress import Progress
 from karat.settings import nearest
 from karat.storage.unpacking import check_unpacked
+from karat.tables.decimals import decimal_separator
 from karat.tables.files import AS_WORKBOOK, FileContent, Table
-from karat.tables.grids import Grid, GridRow, Merges, extent, is_blank, make_grid, trailing_notes
+from karat.tables.grids import (
+    ROWS_ABOVE,
+    Grid,
+    GridRow,
+    Merges,
+    counted,
+    extent,
+    is_blank,
+    make_grid,
+    without_notes,
+)
 from karat.tables.options import ReadingOptions
 
 ALL_SHEETS = "*"
@@ -52,9 +63,7 @@ def read_workbook(
     with _open_workbook(content) as workbook:
         sheets = _choose_sheets(workbook, options)
         every_sheet = options.sheet == ALL_SHEETS
-        tables = [
-            workbook.table(title, options.header, limit, progress, content.stem) for title in sheets
-        ]
+        tables = [workbook.table(title, options, limit, progress, content.stem) for title in sheets]
     if not every_sheet:
         return tables[0]
     return _joined_sheets(tables, content)
@@ -64,7 +73,9 @@ def _joined_sheets(tables: list[Table], content: FileContent) -> Table:
     """Return one table of sheets with the same columns, and a column of their names."""
     first = tables[0]
     label = SHEET if SHEET not in first.columns else f"{SHEET} name"
-    records, lines, remarks = [], [], []
+    records: list[Any] = []
+    lines: list[int] = []
+    remarks: list[str] = []
     for table in tables:
         if table.columns != first.columns:
             raise InputError(
@@ -74,7 +85,8 @@ def _joined_sheets(tables: list[Table], content: FileContent) -> Table:
             )
         records += [{label: table.sheet, **record} for record in table.records]
         lines += table.lines
-        remarks += [f"sheet {short(table.sheet)}: {remark}" for remark in table.remarks]
+        sheet_remarks = (remark for remark in table.remarks if remark != _sheet_remark(table.sheet))
+        remarks += [f"sheet {short(table.sheet)}: {remark}" for remark in sheet_remarks]
     return Table(
         content.name,
         "xlsx",
@@ -84,6 +96,10 @@ def _joined_sheets(tables: list[Table], content: FileContent) -> Table:
         remarks=(f"sheets {short(', '.join(t.sheet for t in tables))}", *remarks),
         computed=frozenset.intersection(*(table.computed for table in tables)),
     )
+
+
+def _sheet_remark(title: str) -> str:
+    return f"sheet {short(title)}"
 
 
 def _choose_sheets(workbook: _Workbook, options: ReadingOptions) -> list[str]:
@@ -206,6 +222,8 @@ class _SheetCells:
     """Number of cells that have the value of a merged cell above."""
     computed: Counter[int] = field(default_factory=Counter)
     """Column -> number of formulas of other cells in the row."""
+    totals: set[int] = field(default_factory=set)
+    """Rows with formulas of several cells above."""
     percent: set[int] = field(default_factory=set)
     """Columns with numbers that are shown as percentages."""
 
@@ -240,28 +258,24 @@ class _Workbook:
             return _read_markup(file, f"{self.name}, sheet {quoted(title)}")
 
     def table(
-        self, title: str, header: str | None, limit: int | None, progress: Progress, stem: str
+        self,
+        title: str,
+        options: ReadingOptions,
+        limit: int | None,
+        progress: Progress,
+        stem: str,
     ) -> Table:
         """Return the table of a sheet."""
-        most = None if limit is None else limit + 100  # rows above the records
+        most = None if limit is None else limit + ROWS_ABOVE
         cells = self._read(title, most, progress)
         if not cells.rows:
             raise InputError(f"{self.name}, sheet {quoted(title)} is empty: expected a table")
-        grid = self._grid(title, cells, header)
+        grid = self._grid(title, cells, options.header)
         body, remarks = cells.rows[grid.first :], list(grid.remarks)
-        if cells.at_end and (count := trailing_notes(body, cells.after_blank, grid)):
-            remarks.append(f"{count} rows of notes below the table were left out")
-            body = body[:-count]
+        if cells.at_end:
+            body, left_out = without_notes(body, cells.after_blank, grid, "row", cells.totals)
+            remarks += left_out
         body = body[:limit]
-        last = max(grid.indices, default=-1)
-        for row in body:
-            if extent(row.cells) > last + 1 and any(
-                not is_blank(cell) for cell in row.cells[grid.width :]
-            ):
-                raise InputError(
-                    f"{self.name}, sheet {quoted(title)}, row {row.line}: found a cell to the "
-                    "right of the header: name its column, or use --header"
-                )
         records = [
             {
                 name: row.cells[at] if at < len(row.cells) else None
@@ -275,11 +289,13 @@ class _Workbook:
             if at in cells.percent:
                 _convert_percentages(records, name)
         if len(self.titles) > 1:
-            remarks.insert(0, f"sheet {short(title)}")
+            remarks.insert(0, _sheet_remark(title))
         if cells.merged:
-            remarks.append(f"merged cells hold for all of their rows ({cells.merged:,} cells)")
+            remarks.append(
+                f"merged cells hold for all of their rows ({counted(cells.merged, 'cell')} filled)"
+            )
         if cells.errors:
-            remarks.append(f"{cells.errors:,} cells with errors such as #N/A are empty")
+            remarks.append(f"{counted(cells.errors, 'cell')} with an error such as #N/A: empty")
         return Table(
             self.name,
             "xlsx",
@@ -289,6 +305,7 @@ class _Workbook:
             system=stem,
             remarks=tuple(remarks),
             computed=computed,
+            decimal=decimal_separator(records, grid.names, self.name, "\t", options.decimal),
             sheet=title,
         )
 
@@ -369,10 +386,11 @@ def _note_formulas(
                 f"{location}, row {number}: a formula ({short(text)}) has no stored value: open "
                 "the workbook in a spreadsheet program and save it"
             )
-        if any(int(match[2]) == number for match in _REFERENCE.finditer(text)) and not isinstance(
-            line[at], str
-        ):
+        rows = {int(match[2]) for match in _REFERENCE.finditer(text)}
+        if number in rows and not isinstance(line[at], str):
             cells.computed[at] += 1
+        elif len(rows) > 1 and max(rows) < number:
+            cells.totals.add(number)
 
 
 def _fill_merged(
