@@ -299,15 +299,19 @@ _model_judges = named(
 )
 
 
-_READING_NAMES = tuple(parameter_name(f) for f in fields(ReadingOptions))
 _table_reading = settings_options(ReadingOptions)
+
+
+def _pop_reading(values: dict[str, Any]) -> ReadingOptions:
+    """Remove the options of tables from the values of all options, and return them."""
+    return ReadingOptions(**{f.name: values.pop(parameter_name(f)) for f in fields(ReadingOptions)})
 
 
 def with_table_reading(values: dict[str, Any]) -> dict[str, Any]:
     """Return the values of options, with those of `ReadingOptions` among `reader_options`."""
-    chosen = {name: values.pop(name) for name in _READING_NAMES if name in values}
-    reader_options = (*values["reader_options"], *ReadingOptions(**chosen).texts())
-    return {**values, "reader_options": reader_options}
+    values = dict(values)
+    reading = _pop_reading(values)
+    return {**values, "reader_options": (*values["reader_options"], *reading.texts())}
 
 
 def _make_set_input(**values: Any) -> SetInput:
@@ -411,7 +415,7 @@ def segment_options(unit: str) -> Callable[[F], F]:
 def _make_input_files(evalset: str | None, **values: Any) -> InputFiles:
     from karat.cli.inputs import InputFiles, SetInput
 
-    reading = ReadingOptions(**{name: values.pop(name) for name in _READING_NAMES})
+    reading = _pop_reading(values)
     files = InputFiles(**values, reading=reading)
     if evalset is None:
         return files

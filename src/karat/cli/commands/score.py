@@ -121,7 +121,7 @@ def score_command(
     from karat.api import score
     from karat.scoring import load_metrics
 
-    inputs = table.resolve(inputs)
+    inputs = table.resolve(inputs, settings["units"])
     names = [*(metrics or options.DEFAULT_METRICS), *filter(None, [view.sort])]
     parsed = load_metrics(names)
     segments = settings["segments"] = settings["segments"] or level == "segment"
@@ -272,7 +272,7 @@ def compare_command(
     from karat.api import compare
     from karat.scoring import load_metrics
 
-    inputs = table.resolve(inputs)
+    inputs = table.resolve(inputs, settings["units"], settings["slices"])
     parsed = load_metrics(metrics or options.DEFAULT_METRICS)
     if slice_file is not None and settings["slices"] is not None:
         raise InputError("--slice and --slices exclude each other: leave out one")
@@ -321,11 +321,8 @@ def power_command(
     from karat.power_analysis import power
     from karat.scoring import load_metrics
 
-    inputs = TableOptions().resolve(inputs)
+    inputs = TableOptions().resolve(inputs, settings["units"], streams=False)
     parsed = load_metrics(metrics or options.DEFAULT_METRICS)
-    if TableOptions().are_tables(inputs._replace(unit_labels=None)):
-        advice = "give files below 32 MB, text files with one segment per line, or a set"
-        raise InputError(f"karat power does not work with streamed tables: {advice}")
     inputs.check(output, parsed)
     with Bar() as progress:
         systems, references = inputs.open(parsed, progress)
