@@ -395,7 +395,8 @@ class EvalSet:
             number = f"{len(bare):,} of {len(self):,} segments have"
             raise InputError(
                 f"{self.name}: {number} no reference, the first is {quoted(bare[0])}: metrics need "
-                "at least one for each; add them or select other segments"
+                "at least one for each; add them, select other segments, or leave out these of a "
+                "table (--skip-missing, in Python skip_missing=True)"
             )
         groups = [list(group) for group in self.references]
         return groups if self.trees is None else TextWithTrees(groups, self.trees)
