@@ -24,6 +24,7 @@ from karat.tables.grids import (
     ROWS_ABOVE,
     Grid,
     GridRow,
+    counted,
     extent,
     header_evidence,
     is_number,
@@ -226,11 +227,11 @@ def _checked_rows(
         checked.append(GridRow(row.line, cells))
     if wrong:
         row = wrong[0]
-        more = f" (and {len(wrong) - 1:,} more rows)" if len(wrong) > 1 else ""
+        more = f" (and {counted(len(wrong) - 1, 'more row')})" if len(wrong) > 1 else ""
         label = SEPARATORS.get(dialect.separator, quoted(dialect.separator))
         raise InputError(
-            f"{name}, line {row.line}: found {len(row.cells)} fields, expected {grid.width}, by "
-            f"the separator {label}{more}: quote fields that hold a separator or a line end, or "
+            f"{name}, line {row.line}: found {counted(len(row.cells), 'field')}, expected "
+            f"{grid.width}, by the separator {label}{more}: quote fields that hold a separator or a line end, or "
             "use --separator or --header"
         )
     return checked, repeated

@@ -219,7 +219,7 @@ def content_format(content: FileContent) -> str:
     if head.startswith(b"PK\x03\x04"):
         return "xlsx"
     refuse_binary(head, name, "a table")
-    start = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+    start = head.lstrip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n")[:1]
     if start in (b"{", b"[") and is_json_start(head, complete):
         return "json"
     return "text"

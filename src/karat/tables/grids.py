@@ -261,7 +261,8 @@ def _first_wide_row(rows: Sequence[GridRow], merges: Merges) -> int:
 def _is_title(row: GridRow, width: int) -> bool:
     """Return whether a row above a table has a title or a setting rather than names."""
     filled = _filled(row.cells)
-    return width > 1 and len(filled) <= max(1, width // 2)
+    is_setting = len(filled) == 2 and str(row.cells[filled[0]]).strip().endswith(":")
+    return width > 1 and (is_setting or len(filled) <= max(1, width // 2))
 
 
 def _header_depth(rows: Sequence[GridRow], top: int, merges: Merges) -> int:
@@ -285,7 +286,7 @@ def _header_depth(rows: Sequence[GridRow], top: int, merges: Merges) -> int:
 def _is_group_row(upper: GridRow, lower: GridRow, below: Sequence[GridRow], merges: Merges) -> bool:
     """Return whether a row names groups of the columns that the next row names."""
     groups, names = _filled(upper.cells), _filled(lower.cells)
-    if not groups or any(is_number(upper.cells[at]) for at in groups):
+    if not groups or any(_is_setting(upper.cells[at]) for at in groups):
         return False
     if any(is_number(lower.cells[at]) or not isinstance(lower.cells[at], str) for at in names):
         return False
@@ -304,6 +305,11 @@ def _is_group_row(upper: GridRow, lower: GridRow, below: Sequence[GridRow], merg
                     at < len(lower.cells)), strict=False))  # fmt: skip
     is_repeated = len(set(texts)) < len(texts)
     return is_repeated and evidence.names > 0 and len(pairs) == len(groups)
+
+
+def _is_setting(cell: Any) -> bool:
+    """Return whether a cell above a table is a number or the label of a setting: `Date:`."""
+    return is_number(cell) or str(cell).strip().endswith(":")
 
 
 def _joined_names(header: Sequence[GridRow], width: int, merges: Merges) -> list[str]:

@@ -293,9 +293,9 @@ def _value_at(document: Any, path: str, name: str) -> Any:
             return [{"": key, **member} if isinstance(member, dict) else member
                     for key, member in value.items()]  # fmt: skip
         if isinstance(value, dict):
-            whole = ".".join([step, *parts])
-            if whole in value:
-                return value[whole]
+            joined_key = ".".join([step, *parts])
+            if joined_key in value:
+                return value[joined_key]
             if step in value:
                 value = value[step]
                 continue
@@ -408,6 +408,8 @@ def _columns_of_lists(document: Mapping[str, Any]) -> _Chosen | None:
     """Return the records of an object whose lists have one length; other members are left out."""
     lists = {key: value for key, value in document.items() if isinstance(value, list)}
     if not lists or len({len(value) for value in lists.values()}) > 1:
+        return None
+    if all(_object_list(value) for value in lists.values()):
         return None
     rows = zip(*lists.values(), strict=True)
     records = [dict(zip(lists, row, strict=True)) for row in rows]
