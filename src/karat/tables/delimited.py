@@ -226,13 +226,13 @@ def _checked_rows(
             continue
         checked.append(GridRow(row.line, cells))
     if wrong:
-        row = wrong[0]
+        row, fields = wrong[0], counted(len(wrong[0].cells), "field")
         more = f" (and {counted(len(wrong) - 1, 'more row')})" if len(wrong) > 1 else ""
         label = SEPARATORS.get(dialect.separator, quoted(dialect.separator))
         raise InputError(
-            f"{name}, line {row.line}: found {counted(len(row.cells), 'field')}, expected "
-            f"{grid.width}, by the separator {label}{more}: quote fields that hold a separator or a line end, or "
-            "use --separator or --header"
+            f"{name}, line {row.line}: found {fields}, expected {grid.width}, by the separator "
+            f"{label}{more}: quote fields that hold a separator or a line end, or use --separator "
+            "or --header"
         )
     return checked, repeated
 

@@ -241,7 +241,8 @@ def is_table(source: TableSource) -> bool:
         is_frame: bool = load("karat.tables.frames:is_frame")(source)
         return is_frame
     if os.fspath(source) == "-":
-        return _is_table_head(_standard_input_head(), False)
+        head = _standard_input_head()
+        return _is_table_head(head, head.endswith(b"\n"))
     try:
         if not os.path.isfile(source):
             return False

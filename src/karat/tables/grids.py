@@ -161,13 +161,13 @@ def _cell_evidence(cell: Any, column: Sequence[Any], counted: bool) -> int:
     median = lengths[len(lengths) // 2] if lengths else 0
     is_above_numbers = bool(column) and 5 * numbers >= 4 * len(column)
     is_above_texts = len(text) <= _SHORT_NAME and median > max(3 * len(text), 30)
-    return int(is_above_numbers or is_above_texts or _is_usual(text))
+    return int(is_above_numbers or is_above_texts or is_usual_name(text))
 
 
 def _is_like_column(text: str, column: Sequence[Any]) -> bool:
     """Return whether a text is one of the values below it, or a value of the same form."""
     texts = [value.strip() for value in column if isinstance(value, str)]
-    if text in texts and (text in texts[1:] or not _is_usual(text)):
+    if text in texts and (text in texts[1:] or not is_usual_name(text)):
         return True
     if len(text) > _LONG_TEXT or text.endswith(_SENTENCE_END):
         lengths = sorted(map(len, texts))
@@ -177,7 +177,7 @@ def _is_like_column(text: str, column: Sequence[Any]) -> bool:
     return "0" in pattern and len(column) > 1 and 5 * alike >= 4 * len(column)
 
 
-def _is_usual(text: str) -> bool:
+def is_usual_name(text: str) -> bool:
     """Return whether a text is a usual name of a column, or has at most three words with one."""
     words = [word.lower() for word in split_words(text)]
     if len(words) <= 3 and any(word in USUAL_NAMES for word in words):
