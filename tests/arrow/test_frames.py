@@ -500,7 +500,7 @@ def test_files_of_tables_go_through_the_same_door(tmp_path: Path) -> None:
         for path in (tmp_path / name, str(tmp_path / name), [tmp_path / name]):
             scoring = kt.score(path, metrics=METRICS, by="model", id="segment", intervals=True)
             assert scores(scoring) == expected
-    names = {"candidate": "output", "reference": "reference"}
+    names = {"candidate": "prediction", "reference": "references"}
     assert scores(kt.score(tmp_path / "t.jsonl", **names)) == scores(kt.score(table, **names))
     with pytest.raises(kt.InputError, match=r"no output for 1 of 5 segments.*skip-missing"):
         kt.score(tmp_path / "t.jsonl")  # the column of systems is detected

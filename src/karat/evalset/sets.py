@@ -377,8 +377,9 @@ class EvalSet:
                 raise InputError(
                     f"{self.name}: system {short(system)} has no output for {len(missing):,} of "
                     f"{len(self):,} segments (the first is {short(self.segments[missing[0]])}): a "
-                    "score over all segments needs every output; leave the system out, or select "
-                    "segments"
+                    "score over all segments needs every output; leave the system out, select "
+                    "segments, or leave out incomplete segments of a table (--skip-missing, in "
+                    "Python skip_missing=True)"
                 )
             complete[system] = [text for text in outputs if text is not None]
         return complete
