@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from karat.compat.sacrebleu.dataset import (
+    DATASETS,
     find_test_set,
-    get_available_testsets,
     get_available_testsets_for_langpair,
     get_files,
     get_langpairs_for_testset,
@@ -354,7 +354,7 @@ def _print_list(args: argparse.Namespace) -> None:
     """Print the test sets with their language pairs."""
     if args.test_set:
         find_test_set(args.test_set).fieldnames(args.langpair or "all pairs")
-    names, suffix = get_available_testsets(), ""
+    names, suffix = [*DATASETS], ""
     if args.langpair:
         names, suffix = get_available_testsets_for_langpair(args.langpair), f" for {args.langpair}"
     print(f"The available test sets{suffix} are:")

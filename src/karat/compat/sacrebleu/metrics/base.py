@@ -157,12 +157,19 @@ class SacreMetric(ABC, Generic[ScoreT]):
     _columns: ClassVar[int | None] = None
     """How many columns of Karat's statistics sacreBLEU has; None for all."""
 
-    def __init__(self, references: Streams | None = None) -> None:
+    _ref_cache: References | None
+
+    def __init__(self) -> None:
         self.n_bootstrap: int | None = None
         self.seed: str | None = None
         self.num_refs: int | None = None  # -1: it varies
+        self._ref_cache = None
+
+    def _prepare(self, references: Streams | None) -> None:
+        """Check the settings, and read the references of the constructor."""
         self._check_settings()
-        self._ref_cache = None if references is None else self._read(references)
+        if references is not None:
+            self._ref_cache = self._read(references)
 
     @abstractmethod
     def _karat(self) -> Any:

@@ -18,7 +18,7 @@ from karat.compat.sacrebleu.metrics.base import (
     drop_in_name,
     sacrelogger,
 )
-from karat.compat.sacrebleu.tokenizers import TOKENIZERS, BaseTokenizer
+from karat.compat.sacrebleu.tokenizers import PACKAGED, TOKENIZERS, BaseTokenizer
 from karat.errors import quoted
 
 if TYPE_CHECKING:
@@ -108,10 +108,13 @@ class SacreBLEU(SacreMetric[BLEUScore]):
         self.max_ngram_order, self.effective_order = max_ngram_order, effective_order
         tokenizer = tokenize or self._OF_LANGUAGE.get(trg_lang, self.TOKENIZER_DEFAULT)
         self._tok = "flores101" if tokenizer == "spm" else tokenizer
-        super().__init__(references)
+        super().__init__()
+        self._prepare(references)
 
     def _check_settings(self) -> None:
         check_smoothing(self.smooth_method)
+        if self._tok in PACKAGED:
+            TOKENIZERS[self._tok]()  # raises an error if its package or its model is missing
         super()._check_settings()
 
     @property

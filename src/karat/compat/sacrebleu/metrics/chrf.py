@@ -59,7 +59,8 @@ class CHRF(SacreMetric[CHRFScore]):
         self.char_order, self.word_order, self.beta = char_order, word_order, beta
         self.lowercase, self.whitespace = lowercase, whitespace
         self.eps_smoothing = eps_smoothing
-        super().__init__(references)
+        super().__init__()
+        self._prepare(references)
 
     @property
     def order(self) -> int:

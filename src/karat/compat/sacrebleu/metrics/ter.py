@@ -63,7 +63,8 @@ class SacreTER(SacreMetric[TERScore]):
         self.normalized, self.no_punct = normalized, no_punct
         self.asian_support, self.case_sensitive = asian_support, case_sensitive
         self.tokenizer_signature = self.tokenizer.signature()
-        super().__init__(references)
+        super().__init__()
+        self._prepare(references)
 
     @property
     def tokenizer(self) -> TercomTokenizer:

@@ -14,10 +14,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
+from karat.compat.sacrebleu.dataset import SACREBLEU_DIR
 from karat.errors import InputError, MissingExtra
 
 if TYPE_CHECKING:
     from karat.text.tokens import Lexicon
+
+__all__ = ["MODULES", "SACREBLEU_DIR", "SPM_MODELS", "TOKENIZERS", "BaseTokenizer"]
 
 _LOCAL = threading.local()
 
@@ -250,6 +253,8 @@ TOKENIZERS: dict[str, Callable[[], BaseTokenizer]] = {
     "spBLEU-1K": spBLEU1KTokenizer,
 }
 """The tokenizers of BLEU by their names."""
+PACKAGED = frozenset({"ja-mecab", "ko-mecab", *SPM_MODELS})
+"""The tokenizers that need a package or a model."""
 
 MODULES = {
     "tokenizer_base": ("BaseTokenizer",),
@@ -264,7 +269,7 @@ MODULES = {
     "tokenizer_ko_mecab": ("TokenizerKoMecab", "BaseTokenizer"),
     "tokenizer_spm": (
         *("TokenizerSPM", "Flores101Tokenizer", "Flores200Tokenizer", "spBLEU1KTokenizer"),
-        *("SPM_MODELS", "BaseTokenizer"),
+        *("SACREBLEU_DIR", "SPM_MODELS", "BaseTokenizer"),
     ),
 }
 """sacreBLEU's modules of tokenizers and their names."""
