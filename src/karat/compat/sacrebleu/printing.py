@@ -1,4 +1,4 @@
-"""What sacreBLEU's command prints: scores, tables of systems, and their colors."""
+"""Output of sacreBLEU's command: scores, tables of systems, and their colors."""
 
 from __future__ import annotations
 
@@ -223,9 +223,10 @@ def sanity_check_lengths(
     lengths = {len(stream) for stream in refs}
     if lengths - {len(system)}:
         counts = " and ".join(f"{length:,}" for length in sorted(lengths))
-        where = f" of {test_set}" if test_set else ""
+        test_set_name = f" of {test_set}" if test_set else ""
         sacrelogger.error(
-            f"the system has {len(system):,} segments, the references{where} have {counts}: "
+            f"the system has {len(system):,} segments, the references{test_set_name} "
+            f"have {counts}: "
             "they must be equal"
         )
         sys.exit(1)

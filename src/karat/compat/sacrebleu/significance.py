@@ -157,7 +157,7 @@ class _Baseline(NamedTuple):
 
 
 class _Comparison(NamedTuple):
-    """What both tests need for one system; names of metrics are those of their scores."""
+    """The inputs of both tests for one system; names of metrics are those of their scores."""
 
     baselines: Mapping[str, _Baseline]
     name: str

@@ -33,7 +33,7 @@ class WrongChoice(InputError, AssertionError):
     """An unknown value of a setting, also an AssertionError as in sacreBLEU."""
 
 
-class NoReferences(InputError, RuntimeError):
+class WithoutReferences(InputError, RuntimeError):
     """Scoring without references, also a RuntimeError as in sacreBLEU."""
 
 
@@ -155,7 +155,7 @@ class SacreMetric(ABC, Generic[ScoreT]):
 
     _SIGNATURE_TYPE: ClassVar[type[Signature]] = Signature
     _columns: ClassVar[int | None] = None
-    """How many columns of Karat's statistics sacreBLEU has; None for all."""
+    """The number of columns of Karat's statistics sacreBLEU has; None for all."""
 
     _ref_cache: References | None
 
@@ -220,7 +220,7 @@ class SacreMetric(ABC, Generic[ScoreT]):
 
         reference_texts = self._ref_cache if references is None else self._read(references)
         if reference_texts is None:
-            raise NoReferences("no references: give them here or to the constructor")
+            raise WithoutReferences("no references: give them here or to the constructor")
         try:
             rows: NDArray[Any] = self._karat().stats(
                 Strings(hypotheses, "hypotheses"), reference_texts
