@@ -20,11 +20,12 @@ def modules(package: str) -> list[str]:
 def public_names(module: ModuleType, package: str) -> dict[str, Any]:
     """The public names that a module defines, or that a package's `__init__` collects."""
     collects = hasattr(module, "__path__")
-    names = {}
+    names: dict[str, Any] = {}
     for name, value in vars(module).items():
         is_defined = collects or getattr(value, "__module__", module.__name__) == module.__name__
         origin = value.__name__ if inspect.ismodule(value) else getattr(value, "__module__", "")
-        is_foreign = origin and not str(origin).startswith(package)
+        is_foreign = bool(origin) and not str(origin).startswith(package)
+        is_foreign |= inspect.ismodule(value) and not collects
         if not name.startswith("_") and is_defined and not is_foreign:
             names[name] = value
     return names
