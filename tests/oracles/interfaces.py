@@ -22,11 +22,14 @@ def public_names(module: ModuleType, package: str) -> dict[str, Any]:
     collects = hasattr(module, "__path__")
     names: dict[str, Any] = {}
     for name, value in vars(module).items():
-        is_defined = collects or getattr(value, "__module__", module.__name__) == module.__name__
-        origin = value.__name__ if inspect.ismodule(value) else getattr(value, "__module__", "")
-        is_foreign = bool(origin) and not str(origin).startswith(package)
-        is_foreign |= inspect.ismodule(value) and not collects
-        if not name.startswith("_") and is_defined and not is_foreign:
+        if inspect.ismodule(value):
+            is_public = collects and value.__name__.startswith(package)
+        elif inspect.isclass(value) or inspect.isfunction(value):
+            home = package if collects else module.__name__
+            is_public = value.__module__.startswith(home)
+        else:
+            is_public = type(value).__module__ not in ("typing", "__future__")
+        if is_public and not name.startswith("_"):
             names[name] = value
     return names
 

@@ -18,9 +18,8 @@ from typing import Any, NamedTuple, NoReturn
 
 from karat.compat.sacrebleu.dataset import (
     DATASETS,
-    find_test_set,
+    download_test_set,
     get_available_testsets_for_langpair,
-    get_files,
     get_langpairs_for_testset,
     print_subset_results,
     smart_open,
@@ -190,10 +189,9 @@ def parse_args() -> argparse.Namespace:
 
 def _check(args: argparse.Namespace) -> None:
     """Raise an error if options cannot be used together or need a test set."""
-    for name in args.test_set.split(",") if args.test_set is not None else ():
-        find_test_set(name)
-    if args.download or args.test_set is not None:
-        get_files((args.download or args.test_set).split(",")[0], args.langpair or "all pairs")
+    for name in (args.download or args.test_set or "").split(","):
+        if name or args.test_set is not None:
+            download_test_set(name, args.langpair)
     if args.citation or args.echo:
         raise CommandError("--citation and --echo need a test set: Karat downloads none")
     if args.sentence_level and len(args.metrics) > 1:
@@ -353,7 +351,7 @@ def _print_systems(
 def _print_list(args: argparse.Namespace) -> None:
     """Print the test sets with their language pairs."""
     if args.test_set:
-        find_test_set(args.test_set).fieldnames(args.langpair or "all pairs")
+        download_test_set(args.test_set, args.langpair)
     names, suffix = [*DATASETS], ""
     if args.langpair:
         names, suffix = get_available_testsets_for_langpair(args.langpair), f" for {args.langpair}"

@@ -215,7 +215,8 @@ def get_files(test_set: str, langpair: str) -> list[str]:
 
 def download_test_set(test_set: str, langpair: str | None = None) -> list[str]:
     """Raise an error: nothing is downloaded."""
-    find_test_set(test_set).get_files(langpair or "all pairs")
+    dataset = find_test_set(test_set)
+    _refuse(f"{dataset.name}/{langpair}" if langpair else dataset.name)
 
 
 def download_file(

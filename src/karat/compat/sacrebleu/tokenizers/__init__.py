@@ -9,6 +9,7 @@ Each class is also in the module where sacreBLEU has it (`MODULES`).
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -20,8 +21,9 @@ from karat.errors import InputError, MissingExtra
 if TYPE_CHECKING:
     from karat.text.tokens import Lexicon
 
-__all__ = ["MODULES", "SACREBLEU_DIR", "SPM_MODELS", "TOKENIZERS", "BaseTokenizer"]
+__all__ = ["MODULES", "SACREBLEU_DIR", "SPM_MODELS", "TOKENIZERS", "BaseTokenizer", "sacrelogger"]
 
+sacrelogger = logging.getLogger("sacrebleu")
 _LOCAL = threading.local()
 
 
@@ -269,7 +271,7 @@ MODULES = {
     "tokenizer_ko_mecab": ("TokenizerKoMecab", "BaseTokenizer"),
     "tokenizer_spm": (
         *("TokenizerSPM", "Flores101Tokenizer", "Flores200Tokenizer", "spBLEU1KTokenizer"),
-        *("SACREBLEU_DIR", "SPM_MODELS", "BaseTokenizer"),
+        *("SACREBLEU_DIR", "SPM_MODELS", "BaseTokenizer", "sacrelogger"),
     ),
 }
 """sacreBLEU's modules of tokenizers and their names."""
