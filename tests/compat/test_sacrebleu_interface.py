@@ -18,7 +18,7 @@ import sacrebleu as theirs
 import sacrebleu.metrics as their_metrics
 import sacrebleu.significance as their_significance
 import sacrebleu.utils as their_utils
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from oracles.interfaces import interface_gaps
 from oracles.peers import streams
@@ -277,6 +277,7 @@ def both(name: str) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("name", TOKENIZERS)
 @given(line=LINES)
+@example(line="a-\n")
 @settings(max_examples=60)
 def test_tokenizers(name: str, line: str) -> None:
     actual, peer = (make() for make in both(f"tokenizers.{name}"))

@@ -133,9 +133,9 @@ def _print_test(baseline: str, args: Namespace) -> None:
     print(f" - Every other system is compared with {Color.format(baseline, 'yellow')}.")
     if args.paired_bs:
         print(" - Cells show the score, and the mean and 95% interval of the resamples.")
-    threshold = "p < 0.05 is marked with *; larger values are red in a terminal."
-    print(f" - p is small if so large a difference is unlikely between equal systems: {threshold}")
-    print(" - A small p does not say which system is better, only that they differ.")
+    print(" - p is the probability of a difference at least this large between equal systems.")
+    print(" - p of at most 0.05 is marked with *; larger values are red in a terminal.")
+    print(" - A small p shows that two systems differ; their scores show which is better.")
     print()
 
 
@@ -226,8 +226,7 @@ def sanity_check_lengths(
         test_set_name = f" of {test_set}" if test_set else ""
         sacrelogger.error(
             f"the system has {len(system):,} segments, the references{test_set_name} "
-            f"have {counts}: "
-            "they must be equal"
+            f"have {counts}: they must be equal"
         )
         sys.exit(1)
 

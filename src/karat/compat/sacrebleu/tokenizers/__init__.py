@@ -93,6 +93,15 @@ class Tokenizer13a(KernelWords):
 
     karat_name = "13a"
 
+    def __call__(self, line: str) -> str:
+        if "\n" not in line:
+            return super().__call__(line)
+        # The kernel drops line feeds at the end of a segment, as BLEU does, before they join words.
+        joined = line.replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
+        for entity, char in ("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"):
+            joined = joined.replace(entity, char)
+        return TokenizerRegexp()(f" {joined} ")
+
 
 class TokenizerRegexp(BaseTokenizer):
     """The last step of `13a` and `zh`: punctuation apart from words."""
