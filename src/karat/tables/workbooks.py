@@ -43,16 +43,18 @@ SHEET = "sheet"
 
 _MAX_ROWS = 1 << 20
 _MAX_CELLS = 1 << 26  # cells of a sheet, with empty cells before the last one of a row
+_FREE_CELLS = 1 << 22  # cells of records that may all be empty
+_CELLS_PER_VALUE = 100
 _MAX_MERGES = 1 << 20
 _TRIED_ROWS = 300  # rows of each sheet that are read to find the table
 _BATCH = 4096
 _PIECE = 1 << 20
 _LONGEST_TAG = 1 << 10
 _MERGE = re.compile(
-    rb"<(?:\w+:)?mergeCell\s[^>]*?ref=\"([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})\""
+    rb'<(?:\w{1,20}:)?mergeCell\s[^<>]{0,200}?ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"'
 )
-_FORMULA = re.compile(rb"<(?:\w+:)?f[\s>/]")
-_ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
+_FORMULA = re.compile(rb"<(?:\w{1,20}:)?f[\s>/]")
+_ESCAPE = re.compile(r"_x((?![Dd][89A-Fa-f])[0-9A-Fa-f]{4})_")
 _PERCENT = re.compile(r"\s*([+-]?\d+(?:[.,]\d+)?)\s*%\s*", re.ASCII)
 _REFERENCE = re.compile(r"(?<![A-Za-z_!.])\$?([A-Z]{1,3})\$?(\d{1,7})(?![\d(A-Za-z_])")
 
@@ -63,9 +65,9 @@ def read_workbook(
     """Read the sheet of a workbook that is a table, or the sheets that the options name."""
     with _open_workbook(content) as workbook:
         sheets = _choose_sheets(workbook, options)
-        every_sheet = options.sheet == ALL_SHEETS
+        reads_all = options.sheet == ALL_SHEETS
         tables = [workbook.table(title, options, limit, progress, content.stem) for title in sheets]
-    if not every_sheet:
+    if not reads_all:
         return tables[0]
     return _joined_sheets(tables, content)
 
@@ -135,10 +137,11 @@ def _choose_sheets(workbook: _Workbook, options: ReadingOptions) -> list[str]:
     if options.sheet == ALL_SHEETS:
         return list(grids)
     names = short(", ".join(map(quoted, grids)))
-    same = len({grid.names for grid in grids.values()}) == 1
-    every = ", or each sheet as a system with --sheet '*'" if same else ""
-    raise InputError(f"{name} has several sheets with a table ({names}): name one with --sheet "
-                     f"NAME{every}")  # fmt: skip
+    all_alike = len({grid.names for grid in grids.values()}) == 1
+    advice = ", or each sheet as a system with --sheet '*'" if all_alike else ""
+    raise InputError(
+        f"{name} has several sheets with a table ({names}): name one with --sheet NAME{advice}"
+    )
 
 
 @contextmanager
@@ -234,6 +237,7 @@ class _Workbook:
 
     def __init__(self, name: str, values: Any, formulas: Any) -> None:
         self.name, self._values, self._formulas = name, values, formulas
+        self._markups: dict[str, _SheetMarkup] = {}
         self.titles: list[str] = [sheet.title for sheet in values.worksheets]
         self.visible: list[str] = [
             sheet.title for sheet in values.worksheets if sheet.sheet_state == "visible"
@@ -254,9 +258,11 @@ class _Workbook:
         return make_grid(cells.rows, f"{self.name}, sheet {quoted(title)}", header, merges, "row")
 
     def _markup(self, title: str) -> _SheetMarkup:
-        sheet = self._values[title]
-        with sheet.parent._archive.open(sheet._worksheet_path) as file:
-            return _read_markup(file, f"{self.name}, sheet {quoted(title)}")
+        if title not in self._markups:
+            sheet = self._values[title]
+            with sheet.parent._archive.open(sheet._worksheet_path) as file:
+                self._markups[title] = _read_markup(file, f"{self.name}, sheet {quoted(title)}")
+        return self._markups[title]
 
     def table(
         self,
@@ -277,6 +283,12 @@ class _Workbook:
             body, left_out = without_notes(body, cells.after_blank, grid, "row", cells.totals)
             remarks += left_out
         body = body[:limit]
+        n_cells = sum(map(_filled_count, body))
+        if len(body) * len(grid.names) > max(_FREE_CELLS, _CELLS_PER_VALUE * n_cells):
+            raise InputError(
+                f"{self.name}, sheet {quoted(title)}: {n_cells:,} values in {len(body):,} rows of "
+                f"{len(grid.names):,} columns: delete columns without values"
+            )
         records = [
             {
                 name: row.cells[at] if at < len(row.cells) else None
