@@ -155,8 +155,13 @@ def test_notes_and_empty_sheets_are_passed_over(tmp_path: Path):
     table = read(path)
     assert table.records == RECORDS
     assert table.sheet == "Data"
-    assert table.remarks == ("sheet Data",)
+    assert table.remarks == ("sheet Data", "sheets that are not tables: Notes")
     assert read(path, sheet="data").records == RECORDS
+
+
+def test_a_sheet_that_cannot_be_read_is_not_passed_over(tmp_path: Path):
+    rows = [["id", "response", "mean"], ["a", "x", "=AVERAGE(A1:A2)"]]
+    assert "no stored value" in refusal(write(tmp_path / "t.xlsx", bart=TABLE, t5=rows))
 
 
 def test_several_tables_are_refused_unless_one_is_named(tmp_path: Path):

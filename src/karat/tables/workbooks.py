@@ -12,8 +12,8 @@ import warnings
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import Any, NamedTuple
 
@@ -64,11 +64,11 @@ def read_workbook(
 ) -> Table:
     """Read the sheet of a workbook that is a table, or the sheets that the options name."""
     with _open_workbook(content) as workbook:
-        sheets = _choose_sheets(workbook, options)
+        sheets, notes = _choose_sheets(workbook, options)
         reads_all = options.sheet == ALL_SHEETS
         tables = [workbook.table(title, options, limit, progress, content.stem) for title in sheets]
     if not reads_all:
-        return tables[0]
+        return replace(tables[0], remarks=(*tables[0].remarks, *notes))
     return _joined_sheets(tables, content)
 
 
@@ -105,8 +105,10 @@ def _sheet_remark(title: str) -> str:
     return f"sheet {short(title)}"
 
 
-def _choose_sheets(workbook: _Workbook, options: ReadingOptions) -> list[str]:
-    """Return the sheets to read; refuse a workbook with several tables."""
+def _choose_sheets(
+    workbook: _Workbook, options: ReadingOptions
+) -> tuple[list[str], tuple[str, ...]]:
+    """Return the sheets to read, and remarks on others; refuse a workbook with several tables."""
     name, titles = workbook.name, workbook.titles
     if options.sheet is not None and options.sheet != ALL_SHEETS:
         by_name = {title.strip().lower(): title for title in titles}
@@ -116,26 +118,19 @@ def _choose_sheets(workbook: _Workbook, options: ReadingOptions) -> list[str]:
             has = short(", ".join(titles))
             near = nearest(options.sheet, titles)
             raise InputError(f"{name} has no sheet {quoted(options.sheet)}{near} (it has {has})")
-        return [title]
+        return [title], ()
     visible = workbook.visible or titles
     if len(visible) == 1:
-        return visible
-    grids: dict[str, Grid] = {}
-    problems: list[InputError] = []
-    for title in visible:
-        try:
-            grid = workbook.try_grid(title, options.header)
-        except InputError as error:
-            problems.append(error)
-            continue
-        if grid is not None:
-            grids[title] = grid
+        return visible, ()
+    tried = {title: workbook.try_grid(title, options.header) for title in visible}
+    grids = {title: grid for title, grid in tried.items() if isinstance(grid, Grid)}
+    problems = {title: grid for title, grid in tried.items() if isinstance(grid, InputError)}
     if not grids:
-        raise problems[0] if problems else InputError(f"{name}: no sheet is a table")
-    if len(grids) == 1:
-        return list(grids)
-    if options.sheet == ALL_SHEETS:
-        return list(grids)
+        raise next(iter(problems.values()), InputError(f"{name}: no sheet is a table"))
+    if len(grids) == 1 or options.sheet == ALL_SHEETS:
+        skipped = [title for title, grid in tried.items() if title not in grids and grid != ""]
+        names = short(", ".join(skipped))
+        return list(grids), ((f"sheets that are not tables: {names}",) if skipped else ())
     names = short(", ".join(map(quoted, grids)))
     all_alike = len({grid.names for grid in grids.values()}) == 1
     advice = ", or each sheet as a system with --sheet '*'" if all_alike else ""
@@ -156,10 +151,11 @@ def _open_workbook(content: FileContent) -> Iterator[_Workbook]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             _check_archive(content)
-            values, formulas = (
-                openpyxl.load_workbook(_file(content), read_only=True, data_only=only)
-                for only in (True, False)
-            )
+            with redirect_stdout(io.StringIO()):  # openpyxl prints warnings on damaged styles
+                values, formulas = (
+                    openpyxl.load_workbook(_file(content), read_only=True, data_only=only)
+                    for only in (True, False)
+                )
             try:
                 yield _Workbook(content.name, values, formulas)
             finally:
@@ -245,13 +241,19 @@ class _Workbook:
         if not self.titles:
             raise InputError(f"{name} has no sheet with cells")
 
-    def try_grid(self, title: str, header: str | None) -> Grid | None:
-        """Return the header of a sheet that is a table; None for notes and empty sheets."""
+    def try_grid(self, title: str, header: str | None) -> Grid | InputError | str:
+        """Return the header of a sheet, the problem of one without, or what else it is.
+
+        The last is `notes`, or nothing for an empty sheet.
+        """
         cells = self._read(title, _TRIED_ROWS)
         if len(cells.rows) < 2 or max(_filled_count(row) for row in cells.rows) < 2:
-            return None
-        grid = self._grid(title, cells, header)
-        return grid if len(cells.rows) > grid.first and len(grid.names) > 1 else None
+            return "notes" if cells.rows else ""
+        try:
+            grid = self._grid(title, cells, header)
+        except InputError as error:
+            return error
+        return grid if len(cells.rows) > grid.first and len(grid.names) > 1 else "notes"
 
     def _grid(self, title: str, cells: _SheetCells, header: str | None) -> Grid:
         merges = self._markup(title).merges
