@@ -137,7 +137,7 @@ def reliability(
         combinations: maximum number of combinations of references.
     """
     scored = source if isinstance(source, ScoredSet) else None
-    evalset = scored.evalset if scored else as_evalset(source)  # type: ignore[arg-type]
+    evalset = scored.evalset if scored else as_evalset(source)
     chosen = scored.metrics if scored else tuple(metrics_for_set(independent(metrics), evalset))
     dimension_names = [dimensions] if isinstance(dimensions, str) else dimensions
     if shuffles_per_combination is None:

@@ -18,6 +18,7 @@ from itertools import repeat
 from typing import Any, NamedTuple
 
 from karat.errors import InputError, MissingExtra, quoted, short
+from karat.installation import install_command
 from karat.progress import Progress
 from karat.settings import nearest
 from karat.storage.unpacking import check_unpacked
@@ -146,7 +147,7 @@ def _open_workbook(content: FileContent) -> Iterator[_Workbook]:
         import openpyxl
     except ImportError as error:
         problem = f"{content.name}: workbooks are read by openpyxl, which is not installed"
-        raise MissingExtra(f"{problem}: pip install 'karat[xlsx]'") from error
+        raise MissingExtra(f"{problem}: {install_command('xlsx')}") from error
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
