@@ -27,7 +27,7 @@ _SWITCHES = {
 _TRUE, _FALSE = ("true", "t", "1", "yes", "y"), ("false", "f", "0", "no", "n")
 
 
-class _Parser(argparse.ArgumentParser):
+class _FlagParser(argparse.ArgumentParser):
     """A parser that ends with exit code 1 for wrong flags, as absl does."""
 
     def error(self, message: str) -> NoReturn:
@@ -43,7 +43,7 @@ def _switch(text: str) -> bool:
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Return the flags of the command line."""
-    parser = _Parser("rouge", description="ROUGE of text files, by Karat.", allow_abbrev=False)
+    parser = _FlagParser("rouge", description="ROUGE of text files, by Karat.", allow_abbrev=False)
 
     def add(name: str, description: str, **settings: object) -> None:
         parser.add_argument(f"--{name}", f"-{name}", help=description, **settings)  # type: ignore[arg-type]
