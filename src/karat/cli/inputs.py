@@ -460,7 +460,10 @@ class TableOptions(NamedTuple):
         if inputs.references and not inputs.reading.texts():
             return True
         paths = [split_table_name(argument)[1] for argument in inputs.candidates]
-        return not inputs.reading.texts() and is_streamed_file(paths)
+        reading = inputs.reading
+        other_options = replace(reading, columns=NamedTexts(), skip_missing=False).texts()
+        are_streamed_roles = {*reading.columns} <= {*_STREAMED_ROLES}
+        return not other_options and are_streamed_roles and is_streamed_file(paths)
 
     def _columns(self, inputs: InputFiles, unit: str | None = None) -> dict[str, str]:
         """Return the columns by role that --candidate, -r, --by, --id and --unit name."""
@@ -528,8 +531,9 @@ class TableOptions(NamedTuple):
             )
         for role, name in _STREAMED_ROLES.items():
             settings[name] = columns.get(role)
-        settings["candidate"] = list(self.candidate) or settings["candidate"]
-        settings["reference"] = list(inputs.references) or settings["reference"]
+        for role, names in (("candidate", self.candidate), ("reference", inputs.references)):
+            in_option = inputs.reading.columns.get(role, "").split(",")
+            settings[role] = [*names] or [name for name in in_option if name] or None
         settings["skip_missing"] = inputs.reading.skip_missing
         settings["engine_options"] = {name: value for name, _, value in pairs}
         return settings
