@@ -204,7 +204,7 @@ def test_a_first_row_that_may_be_data_is_refused(tmp_path: Path, text: str):
     "header",
     [
         "Zeitstempel,Wie flüssig ist der Text? Bitte bewerten Sie von 1 bis 5.,Warum?",
-        "Timestamp,How fluent is it? [Answer A],Please say why you chose this rating of the answer.",
+        "Timestamp,How fluent is it? [Answer A],Please say why you chose this rating of it.",
         "Antwort A,Antwort B,Notiz",
         "bart,gpt-4,Llama 3",
         "modelA,modelB,model_C",
