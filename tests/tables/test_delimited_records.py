@@ -130,7 +130,7 @@ def test_an_open_quote_is_refused_with_its_line(tmp_path: Path):
 
 
 def test_titles_above_the_header(tmp_path: Path):
-    for title in ("Ratings of May\n\n", "Ratings of May,,\n,,\n", "Date:,2026-05-01\nBy:,me\n"):
+    for title in ("Ratings, of May\n\n", "Ratings of May,,\n,,\n", "Date:,2026-05-01\nBy:,me\n"):
         table = read(tmp_path, title + PLAIN)
         assert table.records == RECORDS
         assert table.remarks == ("the header is in line 3",)

@@ -297,7 +297,8 @@ def _is_title(row: GridRow, width: int) -> bool:
     """Return whether a row above a table has a title or a setting rather than names."""
     filled = _filled(row.cells)
     is_setting = len(filled) == 2 and str(row.cells[filled[0]]).strip().endswith(":")
-    return width > 1 and (is_setting or len(filled) <= max(1, width // 2))
+    is_narrow = len(row.cells) < width or len(filled) <= max(1, width // 2)
+    return width > 1 and (is_setting or is_narrow)
 
 
 def _header_depth(rows: Sequence[GridRow], top: int, merges: Merges) -> int:
