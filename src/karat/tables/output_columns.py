@@ -61,7 +61,8 @@ def _exact(search: RoleSearch, role: str) -> list[str]:
     """Return the free columns with a name of a role; whole names rather than ends of paths."""
     named_columns = search.columns_named(role)
     whole_names = [name for name in named_columns if (role_rank(role, name) or 0) < 1000]
-    return whole_names or named_columns
+    plain = [name for name in whole_names if not search.profiles[name].is_nested]
+    return plain or [n for n in named_columns if n not in whole_names] or whole_names
 
 
 def _choose(search: RoleSearch, role: str, names: Sequence[str]) -> str | None:

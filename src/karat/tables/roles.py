@@ -565,6 +565,11 @@ def _check_roles(search: RoleSearch) -> None:
 
 
 def _no_roles(search: RoleSearch) -> InputError:
+    for name in search.table.columns:
+        if search.profiles[name].is_empty and role_rank("candidate", name) is not None:
+            raise InputError(
+                f"{search.table.name}: no outputs: all cells of column {quoted(name)} are empty"
+            )
     columns = short(", ".join(map(str, search.table.columns[:12])))
     example: Any = search.free[0] if search.free else search.table.columns[0]
     return InputError(

@@ -158,10 +158,24 @@ def _find_schema(table: InputTable, options: ReadingOptions) -> Schema | None:
 
 def _flatten(table: InputTable) -> InputTable:
     """Return a table whose nested objects are columns."""
-    if not any(isinstance(v, Mapping) for record in table.records for v in record.values()):
+    nested = {
+        name
+        for name in table.columns
+        if _are_objects([record.get(name) for record in table.records])
+    }
+    if not nested:
         return table
-    records = [flattened(record) for record in table.records]
+    records = [
+        {**flattened({name: cell for name, cell in record.items() if name in nested}), **record}
+        for record in table.records
+    ]
     return replace(table, records=records, columns=_columns(records))
+
+
+def _are_objects(values: Sequence[Any]) -> bool:
+    """Return whether all cells that are not missing are objects."""
+    present = [value for value in values if not is_missing(value)]
+    return bool(present) and all(isinstance(value, Mapping) for value in present)
 
 
 def _columns(records: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
