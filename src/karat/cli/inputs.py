@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from karat.cli.command import TYPED
-from karat.cli.options import PLAIN_TEXT
+from karat.cli.options import DEFAULT_METRICS, PLAIN_TEXT
 from karat.cli.parameters import F
 from karat.cli.show import check_output, note
-from karat.errors import InputError, OutputError, quoted, sentence
+from karat.errors import InputError, OutputError, UnknownMetric, quoted, sentence
 from karat.progress import Progress, silent
 from karat.registry import load
 from karat.text.references import References, check_aligned
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from karat.evalset.draws import Draw
     from karat.evalset.sets import EvalSet
     from karat.metrics.base import Metric
+    from karat.scoring import DefaultMetrics
 
 _SUFFIXES = {".txt", ".gz", ".out", ".hyp"}
 
@@ -117,6 +118,26 @@ class InputFiles(NamedTuple):
     read_as: str | None = None  # the format of the files
     evalset: SetInput | None = None
     unit_labels: str | None = None  # a file with the label of each segment's unit
+    judgements: Sequence[str] = ()  # files of judgements to add to the set
+    model_judges: Sequence[str] = ()
+
+    def check_judgements(self) -> None:
+        """Reject judgements of files and tables, to which they cannot be added."""
+        if (self.judgements or self.model_judges) and self.evalset is None:
+            name = "--judgements" if self.judgements else "--model-judge"
+            raise InputError(f"{name} is only for evaluation sets: name the set with --set")
+
+    def load_metrics(self, names: Sequence[str | Metric], progress: Progress = silent) -> list[Metric]:
+        """Load metrics by name; the error for an unknown name says if a set has such scores."""
+        from karat.metrics.names import explain_unknown
+        from karat.scoring import load_metrics
+
+        try:
+            return load_metrics(names)
+        except UnknownMetric as error:
+            if self.evalset is None:
+                raise
+            raise explain_unknown(error, self.evalset.load(progress)) from None
 
     def paths(self) -> list[str]:
         """Return the files that will be read."""
@@ -260,6 +281,22 @@ class InputFiles(NamedTuple):
         return None if self.optional_references else len(self.references) or 1
 
 
+def choose_metrics(
+    typed: Sequence[str],
+    parsed: Sequence[Metric],
+    systems: Mapping[str, Segments] | EvalSet,
+    more: Sequence[str] = (),
+) -> DefaultMetrics:
+    """Return the parsed metrics, or those that fit a set if none were typed, and `more` of them."""
+    from karat.evalset.sets import EvalSet
+    from karat.scoring import DefaultMetrics, default_metrics
+
+    if typed or not isinstance(systems, EvalSet):
+        return DefaultMetrics(tuple(parsed))
+    chosen = default_metrics(systems, DEFAULT_METRICS)
+    return chosen._replace(metrics=(*chosen.metrics, *more))
+
+
 def read_labels(path: str, systems: Mapping[str, Segments] | EvalSet, kind: str) -> list[str]:
     """Return the label of each segment in a file, a line each; `kind` is `unit` or `slice`."""
     lines = Lines(path, as_text=True)
@@ -381,6 +418,7 @@ class TableOptions(NamedTuple):
 
     def are_tables(self, inputs: InputFiles) -> bool:
         """Return whether the inputs are tables; reject options for tables if they are not."""
+        inputs.check_judgements()
         default = TableOptions()
         used = [name for name in self._fields if getattr(self, name) != getattr(default, name)]
         paths = [split_table_name(argument)[1] for argument in inputs.candidates]

@@ -397,7 +397,8 @@ def _make_input_files(
     from karat.cli.inputs import InputFiles, SetInput
 
     if evalset is not None:
-        return InputFiles(**files, evalset=SetInput(evalset, read_as, reader_options))
+        added = files["judgements"], files["model_judges"]
+        return InputFiles(**files, evalset=SetInput(evalset, read_as, reader_options, *added))
     if reader_options:
         raise InputError("--option is only for evaluation sets: name the set with --set")
     return InputFiles(**files, read_as=read_as)
@@ -411,6 +412,8 @@ texts = bundle(
     optional_references,
     _read_texts_as,
     _reader_options,
+    _judgements,
+    _model_judges,
     option(
         "--units unit_labels",
         "Text file with the label of each segment's unit, one per line.",
@@ -419,7 +422,7 @@ texts = bundle(
     ),
     make=_make_input_files,
 )
-"""Candidates, their references and the labels of their units: `inputs`."""
+"""Candidates, their references, further judgements and the labels of units: `inputs`."""
 
 
 _table_option = partial(option, heading=TABLES)

@@ -139,7 +139,9 @@ def fit_scores(
     chosen = [dimensions] if isinstance(dimensions, str) else dimensions
     names = loaded.chosen_dimensions(chosen, differences=True)
     distinct_metrics = list(dict.fromkeys(term.metric for term in terms))
-    scored = score_evalset(loaded, distinct_metrics, threads=threads, progress=progress)
+    scored = score_evalset(
+        loaded, distinct_metrics, against=names, threads=threads, progress=progress
+    )
     rows: list[FitRow] = []
     fits: list[Fit] = []
     cross_validated: list[LeftOut] = []

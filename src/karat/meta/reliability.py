@@ -27,6 +27,7 @@ from karat.meta.documents import (
 )
 from karat.meta.scores import (
     ScoredSet,
+    check_independent,
     independent,
     outputs_present,
     references_of,
@@ -156,6 +157,7 @@ def reliability(
         combinations=combinations,
         seed=seed,
     )
+    check_independent(chosen, evalset, settings.dimensions)
     for length in settings.lengths:
         if not 1 <= length <= len(evalset):
             raise InputError(
