@@ -162,12 +162,10 @@ def metrics_for_set(
     progress: Progress = silent,
 ) -> list[Metric]:
     """Load metrics without duplicates, with the data that they need from a set, if there is one."""
-    try:
-        parsed = load_metrics(metrics)
-    except UnknownMetric as error:
-        raise error if evalset is None else explain_unknown(error, evalset) from None
     return load_metrics(
-        m for loaded in parsed for m in loaded.for_evalset(evalset, threads, progress)
+        m
+        for loaded in load_metrics(metrics, evalset)
+        for m in loaded.for_evalset(evalset, threads, progress)
     )
 
 
@@ -214,16 +212,23 @@ def default_metrics(
     )
 
 
-def load_metrics(metrics: Metrics | Iterable[Metric]) -> list[Metric]:
+def load_metrics(
+    metrics: Metrics | Iterable[Metric], evalset: EvalSet | None = None
+) -> list[Metric]:
     """Load metrics by name, without duplicates.
 
-    The claims of equal metrics (facts that their signatures state) are merged.
+    The claims of equal metrics (facts that their signatures state) are merged. The error for an
+    unknown name says if the set has scores or judgements of that name.
     """
     names_or_metrics = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
     if not names_or_metrics:
         raise InputError("no metric was given: at least one is needed")
     distinct: dict[Metric, Metric] = {}
-    for requested in list(map(metric, names_or_metrics)):
+    try:
+        parsed = list(map(metric, names_or_metrics))
+    except UnknownMetric as error:
+        raise error if evalset is None else explain_unknown(error, evalset) from None
+    for requested in parsed:
         first = distinct.get(requested, requested)
         if first.full_name() != requested.full_name():
             raise InputError(

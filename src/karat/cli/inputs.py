@@ -127,7 +127,9 @@ class InputFiles(NamedTuple):
             name = "--judgements" if self.judgements else "--model-judge"
             raise InputError(f"{name} is only for evaluation sets: name the set with --set")
 
-    def load_metrics(self, names: Sequence[str | Metric], progress: Progress = silent) -> list[Metric]:
+    def load_metrics(
+        self, names: Sequence[str | Metric], progress: Progress = silent
+    ) -> list[Metric]:
         """Load metrics by name; the error for an unknown name says if a set has such scores."""
         from karat.metrics.names import explain_unknown
         from karat.scoring import load_metrics

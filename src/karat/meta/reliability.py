@@ -139,7 +139,9 @@ def reliability(
     """
     scored = source if isinstance(source, ScoredSet) else None
     evalset = scored.evalset if scored else as_evalset(source)  # type: ignore[arg-type]
-    chosen = scored.metrics if scored else tuple(metrics_for_set(independent(metrics), evalset))
+    chosen = (
+        scored.metrics if scored else tuple(metrics_for_set(independent(metrics, evalset), evalset))
+    )
     dimension_names = [dimensions] if isinstance(dimensions, str) else dimensions
     if shuffles_per_combination is None:
         shuffles_per_combination = repeats

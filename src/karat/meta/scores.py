@@ -116,7 +116,8 @@ def score_evalset(
     """
     present = outputs_present(evalset)
     filled = make_systems(evalset.filled_outputs())
-    inputs = inputs_from_set(evalset, filled, independent(metrics), threads, progress)
+    independent_metrics = independent(metrics, evalset)
+    inputs = inputs_from_set(evalset, filled, independent_metrics, threads, progress)
     check_independent(inputs.metrics, evalset, against)
     stats = compute_statistics(inputs, Keep(rows=True), threads, progress)
     rows = {
@@ -126,9 +127,9 @@ def score_evalset(
     return ScoredSet(evalset, marked, present, threads)
 
 
-def independent(metrics: Sequence[str | Metric] | str | Metric) -> list[Metric]:
+def independent(metrics: Sequence[str | Metric] | str | Metric, evalset: EvalSet) -> list[Metric]:
     """Return metrics by name; raise for metrics that are computed from human scores."""
-    loaded = load_metrics(metrics)
+    loaded = load_metrics(metrics, evalset)
     for m in loaded:
         if m.uses_human_scores:
             problem = "it is made from human scores, so that its agreement with them means nothing"

@@ -69,6 +69,10 @@ _COUNT = re.compile(r"tokens?[\W_]*(count|counts|usage|used)", re.IGNORECASE)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
+def _words(name: str) -> list[str]:
+    return [word for word in re.split(r"[^\w+]|_", name.lower()) if word]
+
+
 def direction_of_name(name: str, is_file: bool = False) -> int:
     """Return 1 if higher scores are better by the name, -1 if lower ones are, 0 if it is unknown.
 
@@ -77,9 +81,9 @@ def direction_of_name(name: str, is_file: bool = False) -> int:
     snake_case = _CAMEL.sub("_", name)
     if _SPEED.search(snake_case):
         return 1
-    whole, parts = ([w for w in re.split(r"[^\w+]|_", t.lower()) if w] for t in (name, snake_case))
-    first_words = {*whole[:1], *parts[:1]}
-    words = {*whole, *parts}
+    joined_words, words_of_parts = map(_words, (name, snake_case))
+    first_words = {*joined_words[:1], *words_of_parts[:1]}
+    words = {*joined_words, *words_of_parts}
     words |= {re.sub(r"\d+$", "", word) for word in words}  # comet22, rouge1
     is_lower = bool(words & LOWER) or bool(_COUNT.search(snake_case)) or "per" in first_words
     is_higher = bool(words & HIGHER)

@@ -214,7 +214,7 @@ class ExternalScores(Metric):
         """The ends of the scale of judgements; infinite for other scores."""
         scores = self.scores_by_system if self.is_loaded else None
         low, high = (None, None) if scores is None else (scores.low, scores.high)
-        return -math.inf if low is None else low, math.inf if high is None else high
+        return -math.inf if low is None else float(low), math.inf if high is None else float(high)
 
     def check_direction(self) -> None:
         """Raise if neither the setting, the scores nor the name say which direction is better."""

@@ -137,8 +137,11 @@ def _describe_unknown(head: str) -> str:
             f"as in BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp"
         )
     hint = nearest(head, [*METRICS, *ALIASES])
-    column = f"a column of scores is {scores_metric(column=head)}"
-    return f"unknown metric {quoted(head)}{hint} (karat metrics lists them all; {column})"
+    try:
+        column = f"; a column of scores is {scores_metric(column=head)}" if head else ""
+    except MetricError:  # it has characters that a setting cannot have
+        column = ""
+    return f"unknown metric {quoted(head)}{hint} (karat metrics lists them all{column})"
 
 
 def scores_metric(**settings: str) -> str:

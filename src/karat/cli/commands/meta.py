@@ -136,8 +136,10 @@ def _make_study(
     settings["references"], settings["reader_options"] = options.numbered_references(
         settings["references"], settings["reader_options"]
     )
-    experiments = (Experiment(name, tuple(metrics), **settings) for name in names)
-    return MetaStudy(tuple(experiments), weights)
+    experiments = tuple(Experiment(name, tuple(metrics), **settings) for name in names)
+    for planned in experiments:
+        _metric_files(planned)  # raises for unknown metrics
+    return MetaStudy(experiments, weights)
 
 
 @click.command(name="meta fit", cls=Command)
