@@ -60,7 +60,9 @@ def read_texts(
         output, references, ids, metrics = _table_texts(output, table_columns, chosen)
     elif candidate is not None or _is_table(output):
         raise InputError("a gate knows the rows of a table by their ids: name their column with id")
-    inputs = make_inputs(output, references, metrics or DEFAULT_METRICS, threads, progress)
+    inputs = make_inputs(output, references, metrics or None, threads, progress, DEFAULT_METRICS)
+    for m in inputs.metrics:
+        m.check_direction()
     if len(inputs.systems) != 1:
         names = short(", ".join(map(str, inputs.systems)))
         raise InputError(f"{len(inputs.systems)} systems were given ({names}): a gate takes one")
@@ -91,7 +93,11 @@ def read_texts(
         tuple(measures),
         against,
         item_texts,
-        notes=inference.remarks,
+        notes=(
+            *inputs.remarks,
+            *inference.remarks,
+            *(note for m in inputs.metrics for note in m.remarks()),
+        ),
         units=inference.units,
     )
 
@@ -135,8 +141,10 @@ def _source_strings(source: Segments) -> list[str]:
 
 def _table_texts(
     table: Any, table_columns: ColumnNames, metrics: Sequence[Metric]
-) -> tuple[Any, VaryingReferences, list[str], list[Metric]]:
+) -> tuple[Any, VaryingReferences | None, list[str], list[Metric]]:
     """Return the candidates, the references and the ids of all rows of a table, and the metrics.
+
+    References are None if the table has none.
 
     Metrics that are columns of the table have their scores.
     """
@@ -163,4 +171,5 @@ def _table_texts(
         scores = {TABLE_SYSTEM: dict(zip(ids, columns[m.column], strict=True))}
         return m.with_scores(GivenScores(f"column {quoted(m.column)}", scores))
 
-    return outputs, VaryingReferences(references), ids, [*map(with_column, metrics)]
+    listed = VaryingReferences(references) if any(references) else None
+    return outputs, listed, ids, [*map(with_column, metrics)]

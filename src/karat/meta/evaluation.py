@@ -183,21 +183,17 @@ def meta_evaluate(
         threads: number of threads; by default all processors.
         progress: function that is called with the progress.
     """
-    if evalset is None:
-        options = parse_options(experiment.reader_options)
-        options |= {"judgements": experiment.judgements, "model_judges": experiment.model_judges}
-        read_as = experiment.read_as or None
-        evalset = load_evalset(experiment.evalset, read_as, progress=progress, **options)
+    evalset = experiment_set(experiment, progress) if evalset is None else evalset
     evalset = as_evalset(evalset, progress)
     evalset = evalset.without(*experiment.exclude) if experiment.exclude else evalset
     evalset = with_references(evalset, experiment.references)
     dimensions = evalset.chosen_dimensions(experiment.dimensions, differences=True)
     for level in experiment.levels:
         check_level(level, evalset)
-    scored = replace(
-        score_evalset(evalset, experiment.metrics, threads=threads, progress=progress),
-        system_scores=experiment.system_scores,
+    scored = score_evalset(
+        evalset, experiment.metrics, against=dimensions, threads=threads, progress=progress
     )
+    scored = replace(scored, system_scores=experiment.system_scores)
     resolved = replace(experiment, dimensions=dimensions)
     rows: list[MetaRow] = []
     tests: list[MetricTest] = []
@@ -213,6 +209,14 @@ def meta_evaluate(
                 tests += ranked[1]
                 resampled[task] = ranked[2]
     return MetaEvaluation(resolved, tuple(rows), tuple(tests), resampled, scored)
+
+
+def experiment_set(experiment: Experiment, progress: Progress = silent) -> EvalSet:
+    """Load the set of an experiment, with further judgements and all systems."""
+    options = parse_options(experiment.reader_options)
+    options |= {"judgements": experiment.judgements, "model_judges": experiment.model_judges}
+    read_as = experiment.read_as or None
+    return load_evalset(experiment.evalset, read_as, progress=progress, **options)
 
 
 def rank_metrics(
