@@ -813,10 +813,13 @@ def _components(
 def difference_interval(m: Any, ends: tuple[float, float]) -> tuple[float, float]:
     """Return the interval of a difference of scores, within the differences that are possible.
 
-    Measures of items without `score_limits` are unbounded.
+    Measures of items without `score_limits` are unbounded. The ends are NaN if one unit has scores:
+    then every difference is possible.
     """
     lowest, highest = getattr(m, "score_limits", (-math.inf, math.inf))
     largest = highest - lowest
+    if math.isnan(ends[0]) or math.isnan(ends[1]):
+        return -largest, largest
     return max(ends[0], -largest), min(ends[1], largest)
 
 

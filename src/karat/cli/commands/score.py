@@ -322,8 +322,8 @@ def power_command(
     """Plan how many units a comparison needs, from a pilot run.
 
     Shows the smallest difference that as many units as the pilot's can find, and for a difference
-    that matters the units that it needs. CANDIDATE is a UTF-8 file with one segment per line, as
-    for `karat compare`; tables are not supported.
+    that matters the units that it needs. CANDIDATE is a text file, a table or a set, as for `karat
+    compare`.
 
     \b
     karat power a.txt b.txt -r ref.txt -m bleu
