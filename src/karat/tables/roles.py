@@ -200,7 +200,12 @@ def infer_roles(table: InputTable, options: ReadingOptions, schema: Schema | Non
     elif other_columns != "ignore":
         take_scores(search)
     _check_roles(search)
-    unused = [name for name in table.columns if name in (*search.free, *search.ignored)]
+    unused = [
+        name
+        for name in table.columns
+        if name in (*search.free, *search.ignored)
+        and not (profiles[name].is_nested and f"{name}." in "\n".join(table.columns))
+    ]
     return replace(search.roles, unused=tuple(unused))
 
 

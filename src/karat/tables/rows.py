@@ -415,7 +415,8 @@ def _parse_ratings(
         if marked:
             scales[dimension] = scale
     if n_marks:
-        remarks.append(f"{n_marks:,} ratings are marked as missing, such as N/A or -")
+        noun = "rating is" if n_marks == 1 else "ratings are"
+        remarks.append(f"{n_marks:,} {noun} marked as missing, such as N/A or -")
     unknown = [name for name in options.scale if compact(name) not in {"", *map(compact, scales)}]
     if raw_ratings and unknown:
         has = short(", ".join(scales))

@@ -1,0 +1,617 @@
+"""Roles of columns: small tables, how each is read, or why it is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import pytest
+
+import karat as kt
+from karat.tables.names import find_phrase, is_rater, role_rank, scale_in_name, split_words
+from karat.tables.roles import ROLES
+
+
+class RoleCase(NamedTuple):
+    """A table and parts of its summary, or of the sentence that refuses it."""
+
+    name: str
+    table: str
+    expected: tuple[str, ...]
+    options: Mapping[str, Any] = MappingProxyType({})
+
+
+READ = [
+    RoleCase(
+        "answer beside prediction",
+        "question,answer,prediction\nq1 a?,gold one,model one\nq2 b?,gold two,model two\n",
+        ("candidate=prediction", "reference=answer"),
+    ),
+    RoleCase(
+        "answer beside expected",
+        "question,answer,expected\nq1 a?,m one,g one\nq2 b?,m two,g two\n",
+        ("candidate=answer", "reference=expected"),
+    ),
+    RoleCase(
+        "german",
+        "Nr,Frage,Antwort,Musterlösung\n"
+        "1,Was ist das?,Ein Haus,Das ist ein Haus\n"
+        "2,Wer ist das?,Der Mann,Das ist der Mann\n",
+        ("id=Nr", "candidate=Antwort", "reference=Musterlösung", "question=Frage"),
+    ),
+    RoleCase(
+        "french",
+        "id,question,réponse,réponse attendue\n1,Qui ?,moi,lui\n2,Quoi ?,ça,cela\n",
+        ("candidate=réponse", "reference=réponse attendue"),
+    ),
+    RoleCase(
+        "spanish",
+        "id,pregunta,respuesta,referencia\n1,¿Quién?,yo,él\n2,¿Qué?,eso,esto\n",
+        ("candidate=respuesta", "reference=referencia"),
+    ),
+    RoleCase(
+        "text classification",
+        "text,label,prediction\n"
+        "I love it so much today,pos,pos\n"
+        "This is bad for me,neg,pos\n"
+        "Quite nice weather here,pos,neg\n",
+        ("candidate=prediction", "reference=label", "source=text"),
+    ),
+    RoleCase(
+        "mqm target with system",
+        "system,source,target,rater,score\n"
+        "A,Hallo Welt da,Hello world there,r1,3\n"
+        "B,Hallo Welt da,Hi world here,r1,4\n"
+        "A,Guten Tag heute,Good day today,r1,4\n"
+        "B,Guten Tag heute,Good morning today,r1,2\n",
+        ("candidate=target", "system=system", "judge=rater", "score=score"),
+    ),
+    RoleCase(
+        "hf input target",
+        "input,target,prediction\n"
+        "Do a thing please now,done thing,done\n"
+        "Do b thing please now,done other,nope\n",
+        ("question=input", "reference=target", "candidate=prediction"),
+    ),
+    RoleCase(
+        "score as metric",
+        "id,response,reference,score\n1,foo bar,foo,3\n2,bar foo,bar,4\n",
+        ("scores: score",),
+        {"columns": ["metric=score"]},
+    ),
+    RoleCase(
+        "score as rating",
+        "id,response,reference,score\n1,foo bar,foo,3\n2,bar foo,bar,4\n",
+        ("score=score",),
+        {"columns": ["score=score"]},
+    ),
+    RoleCase(
+        "rating",
+        "id,response,reference,rating\n1,foo bar,foo,3\n2,bar foo,bar,4\n",
+        ("score=rating",),
+    ),
+    RoleCase(
+        "dims x judges suffix",
+        "id,system,output,fluency_alice,fluency_bob,adequacy_alice,adequacy_bob\n"
+        "1,A,foo bar baz,4,5,3,3\n"
+        "1,B,foo bar,1,2,2,2\n"
+        "2,A,x y z,4,4,4,5\n"
+        "2,B,x y,3,3,2,1\n",
+        ("judges alice, bob", "scale of adequacy"),
+    ),
+    RoleCase(
+        "dims x judges paren",
+        "id,output,Fluency (Alice),Fluency (Xu),Adequacy (Alice),Adequacy (Xu)\n"
+        "1,foo bar baz,4,5,3,3\n"
+        "2,x y z,4,4,4,5\n",
+        ("judges Alice, Xu",),
+    ),
+    RoleCase(
+        "rater1",
+        "item,output,rater1,rater2,rater3\n1,foo bar baz,4,5,3\n2,x y z,4,4,4\n",
+        ("judges rater1, rater2, rater3",),
+    ),
+    RoleCase(
+        "Rater 2 spaces",
+        "item,output,Rater 1,Rater 2\n1,foo bar baz,4,5\n2,x y z,4,4\n",
+        ("judges Rater 1, Rater 2",),
+    ),
+    RoleCase(
+        "score_1",
+        "item,output,score_1,score_2,score_3\n1,foo bar baz,4,5,3\n2,x y z,4,4,4\n",
+        ("judges score_1, score_2, score_3",),
+    ),
+    RoleCase(
+        "system/judge",
+        "segment,bart/alice,bart/bob,t5/alice,t5/bob\n1,4,5,3,3\n2,4,4,2,1\n",
+        ("judges alice, bob", "bart/alice"),
+    ),
+    RoleCase(
+        "pattern",
+        "item,text,aa_xx,aa_yy,bb_xx,bb_yy\n1,foo bar baz,4,5,1,2\n2,x y z,3,4,3,3\n",
+        ("judges aa, bb",),
+        {"columns": ["score={judge}_{dimension}"]},
+    ),
+    RoleCase(
+        "measurements",
+        "id,response,latency_ms,cost,tokens,temperature,seed\n"
+        "1,foo bar baz,120,0.1,5,0.7,42\n"
+        "2,x y z,130,0.2,6,0.7,42\n",
+        ("scores: latency_ms, cost, tokens", "candidate=response"),
+    ),
+    RoleCase(
+        "metrics",
+        "id,response,reference,bleu,chrf,comet\n"
+        "1,foo bar baz,foo bar,12.5,44.0,0.8\n"
+        "2,x y z,x y,30.2,50.1,0.9\n",
+        ("scores: bleu, chrf, comet",),
+    ),
+    RoleCase(
+        "likert words",
+        "id,response,helpfulness\n"
+        "1,foo bar baz,Strongly agree\n"
+        "2,x y z,Disagree\n"
+        "3,q w e,Neutral\n",
+        ("ratings: helpfulness", "strongly agree = 5"),
+    ),
+    RoleCase(
+        "declared words",
+        "id,response,quality\n1,foo bar baz,alpha\n2,x y z,beta\n3,q w e,alpha\n",
+        ("beta = 1",),
+        {"scale": ["quality=alpha,beta"]},
+    ),
+    RoleCase(
+        "letters",
+        "id,response,grade\n1,foo bar baz,A\n2,x y z,B\n3,q w e,A\n",
+        ("candidate=response", "not used: grade"),
+    ),
+    RoleCase(
+        "percent",
+        "id,response,quality\n1,foo bar baz,85%\n2,x y z,40%\n",
+        ("scale 0 to 100",),
+    ),
+    RoleCase(
+        "missing marks",
+        "id,response,alice,bob\n1,foo bar baz,4,N/A\n2,x y z,-,3\n",
+        ("judges alice, bob",),
+    ),
+    RoleCase(
+        "id missing values",
+        "id,response,reference\n1,foo bar baz,foo\n,x y z,x\n",
+        ("candidate=response",),
+    ),
+    RoleCase(
+        "leading zeros",
+        "id,response,reference\n001,foo bar baz,foo\n002,x y z,x\n",
+        ("id=id",),
+    ),
+    RoleCase(
+        "constant id",
+        "id,response,reference\n1,foo bar baz,foo\n1,x y z,x\n",
+        ("candidate=response",),
+    ),
+    RoleCase(
+        "dup balanced",
+        "id,response,reference\n1,foo bar baz,foo\n1,x y z,foo\n2,a b c,b\n2,a b d,b\n",
+        ("id=id",),
+    ),
+    RoleCase(
+        "row ids per system",
+        "id,system,question,response\n"
+        "1,A,What is it?,foo bar baz\n"
+        "2,B,What is it?,x y z\n"
+        "3,A,Who is it?,a b c\n"
+        "4,B,Who is it?,d e f\n",
+        ("question=question", "system=system"),
+    ),
+    RoleCase(
+        "no id several systems question",
+        "system,question,response\n"
+        "A,What is it?,foo bar baz\n"
+        "B,What is it?,x y z\n"
+        "A,Who is it?,a b c\n"
+        "B,Who is it?,d e f\n",
+        ("question=question",),
+    ),
+    RoleCase(
+        "wide systems names unknown",
+        "source,reference,v1,v2\n"
+        "Der Hund schläft im Haus,The dog sleeps in the house,The "
+        "dog is sleeping in the house,A dog sleeps in the house\n"
+        "Die Katze trinkt die Milch,The cat drinks the milk,The cat "
+        "is drinking milk,The cat drinks milk\n"
+        "Das Auto ist rot,The car is red,The car is red,The auto is red\n"
+        "Ich gehe heute nach Hause,I go home today,I am going home today,I go to house today\n",
+        ("systems side by side: v1, v2",),
+    ),
+    RoleCase(
+        "wide systems answer_x",
+        "question,reference,answer_gpt4,answer_llama\n"
+        "What is it?,foo bar,foo bar baz,foo baz\n"
+        "Who is it?,me you,me and you,you\n",
+        ("systems side by side: gpt4, llama",),
+    ),
+    RoleCase(
+        "question answer gpt4 llama",
+        "question,answer,gpt4,llama\n"
+        "What is it?,foo bar,foo bar baz,foo baz\n"
+        "Who is it?,me you,me and you,you\n",
+        ("systems side by side: gpt4, llama", "reference=answer"),
+    ),
+    RoleCase(
+        "response a b",
+        "question,response_a,response_b\n"
+        "What is it?,foo bar,foo bar baz\n"
+        "Who is it?,me you,me and you\n",
+        ("systems side by side: a, b",),
+    ),
+    RoleCase(
+        "references numbered",
+        "id,mt,ref1,ref2\n1,foo bar,foo,bar foo\n2,x y,x,y x\n",
+        ("reference=ref1, reference=ref2",),
+    ),
+    RoleCase(
+        "judge model",
+        "id,model,response,judge_model,rating\n"
+        "1,A,foo bar,gpt-4o,3\n"
+        "1,B,bar,gpt-4o,4\n"
+        "2,A,x y,gpt-4o,2\n"
+        "2,B,x,gpt-4o,5\n",
+        ("judge=judge_model", "system=model"),
+    ),
+    RoleCase(
+        "tidy german",
+        "System,Satz,Bewerter,Kriterium,Note\n"
+        "A,1,Anna,Flüssigkeit,4\n"
+        "A,1,Bernd,Flüssigkeit,5\n"
+        "A,2,Anna,Flüssigkeit,3\n"
+        "A,2,Bernd,Flüssigkeit,2\n",
+        ("judge=Bewerter", "dimension=Kriterium", "score=Note"),
+    ),
+    RoleCase(
+        "doc and seg",
+        "doc,seg,system,text,rating\n"
+        "d1,1,A,foo bar,3\n"
+        "d1,2,A,foo baz,4\n"
+        "d2,1,A,x y,3\n"
+        "d2,2,A,x z,1\n",
+        ("id=seg", "unit=doc"),
+    ),
+    RoleCase(
+        "long ratings text",
+        "model,item,text,rater,fluency,adequacy\n"
+        "A,1,foo bar baz,r1,3,4\n"
+        "A,1,foo bar baz,r2,4,4\n"
+        "B,1,foo baz,r1,1,2\n"
+        "B,1,foo baz,r2,2,2\n",
+        ("judge=rater", "ratings: fluency, adequacy"),
+    ),
+    RoleCase(
+        "dims whole",
+        "id,response,coherence,fluency\n1,foo bar baz,4,3\n2,x y z,5,2\n",
+        ("ratings: coherence, fluency",),
+    ),
+    RoleCase(
+        "alice bob mean",
+        "id,response,alice,bob,mean\n1,foo bar baz,4,3,3.5\n2,x y z,5,2,3.5\n3,q w,1,2,1.5\n",
+        ("judges alice, bob",),
+    ),
+    RoleCase(
+        "no texts wide judges",
+        "item,model,alice,bob\n1,A,4,3\n2,A,2,2\n1,B,5,5\n2,B,1,1\n",
+        ("judges alice, bob",),
+    ),
+    RoleCase(
+        "comment columns",
+        "id,response,alice,comment,notes\n"
+        "1,foo bar baz,4,good one I think,x\n"
+        "2,x y z,5,bad one I think,y\n",
+        ("judge alice", "not used"),
+    ),
+    RoleCase(
+        "summarization",
+        "article,summary,reference\n"
+        "long article text about dogs and cats,dogs cats,dogs and cats\n"
+        "other long article text about cars,cars,about cars\n",
+        ("source=article", "candidate=summary", "reference=reference"),
+    ),
+    RoleCase(
+        "cnn",
+        "article,highlights,generated_summary\n"
+        "long article text about dogs and cats,dogs cats,dogs and cats\n"
+        "other long article text about cars,cars,about cars\n",
+        ("reference=highlights", "candidate=generated_summary"),
+    ),
+    RoleCase(
+        "single text col",
+        "text\nfoo bar baz qux\nx y z w\n",
+        ("candidate=text",),
+    ),
+    RoleCase(
+        "scale in name",
+        "id,response,fluency (1-7),adequacy [0-100]\n1,foo bar baz,4,50\n2,x y z,5,20\n",
+        ("1 to 7", "0 to 100"),
+    ),
+    RoleCase(
+        "stars",
+        "id,response,rating\n1,foo bar baz,★★★☆☆\n2,x y z,★★★★★\n",
+        ("scale 1 to 5",),
+    ),
+    RoleCase(
+        "choice texts",
+        "id,response,rating\n1,foo bar baz,4 - good\n2,x y z,1 - bad\n3,x y,4 - good\n4,x y a,5\n",
+        ("scale 1 to 5",),
+    ),
+    RoleCase(
+        "yes no",
+        "id,response,correct_alice,correct_bob\n1,foo bar baz,yes,no\n2,x y z,yes,yes\n",
+        ("judges alice, bob", "scale 0 to 1"),
+    ),
+    RoleCase(
+        "winner column",
+        "question,response_a,response_b,winner\n"
+        "What is it?,foo bar,foo bar baz,a\n"
+        "Who is it?,me you,me and you,b\n",
+        ("systems side by side: a, b",),
+    ),
+    RoleCase(
+        "tidy metrics",
+        "system,segment,metric,score\nA,1,bleu,12\nA,2,bleu,13\nB,1,bleu,22\nB,2,bleu,23\n",
+        ("dimension=metric",),
+    ),
+    RoleCase(
+        "epochs",
+        "id,epoch,response,target\n1,1,foo,foo\n1,2,bar,foo\n2,1,baz,baz\n2,2,q,baz\n",
+        ("epoch=epoch",),
+    ),
+    RoleCase(
+        "prompt versions",
+        "question,expected,v1 answer,v2 answer\n"
+        "What is it?,foo bar,foo bar baz,foo baz\n"
+        "Who is it?,me you,me and you,you\n",
+        ("systems side by side: v1, v2", "reference=expected"),
+    ),
+    RoleCase(
+        "unnamed index",
+        ",response,reference\n0,foo bar baz,foo\n1,x y z,x\n",
+        ("candidate=response",),
+    ),
+    RoleCase(
+        "numeric answers",
+        "id,question,prediction,answer\n1,How many?,42,42\n2,How few?,3,4\n",
+        ("candidate=prediction", "reference=answer"),
+    ),
+    RoleCase(
+        "wide ratings beside wide systems",
+        "source,bart,t5,bart_fluency,t5_fluency\n"
+        "Der Hund schläft im Haus,The dog sleeps in house,A dog sleeps in the house,4,5\n"
+        "Die Katze trinkt Milch,The cat drinks milk,Cat drinks milk,3,3\n",
+        ("systems side by side: bart, t5", "bart_fluency"),
+    ),
+    RoleCase(
+        "judge constant email",
+        "id,output,email,quality\n1,foo bar baz,a@b.c,4\n2,x y z,a@b.c,3\n",
+        ("judge=email",),
+    ),
+    RoleCase(
+        "chat log user",
+        "user,assistant,latency\n"
+        "How do I reset my password?,Click on reset now,0.4\n"
+        "Where is my order?,It is on its way,0.5\n",
+        ("candidate=assistant", "question=user"),
+    ),
+    RoleCase(
+        "rank columns",
+        "id,output,rank\n1,foo bar baz,1\n2,x y z,2\n",
+        ("candidate=output",),
+    ),
+]
+"""Tables that have one reading."""
+
+REFUSED = [
+    RoleCase(
+        "input target only",
+        "input,target\nDo a thing please now,done thing\nDo b thing please now,done other\n",
+        ("candidate or the reference",),
+    ),
+    RoleCase(
+        "score ambiguous",
+        "id,response,reference,score\n1,foo bar,foo,3\n2,bar foo,bar,4\n",
+        ("people or scores by a program",),
+    ),
+    RoleCase(
+        "unknown wide numbers",
+        "item,text,foo,bar\n1,foo bar baz,4,5\n2,x y z,3,4\n",
+        ("judges or dimensions",),
+    ),
+    RoleCase(
+        "unknown product",
+        "item,text,aa_xx,aa_yy,bb_xx,bb_yy\n1,foo bar baz,4,5,1,2\n2,x y z,3,4,3,3\n",
+        ("{judge}_{dimension}",),
+    ),
+    RoleCase(
+        "unknown words",
+        "id,response,quality\n1,foo bar baz,alpha\n2,x y z,beta\n3,q w e,alpha\n",
+        ("order is not known",),
+    ),
+    RoleCase(
+        "bad number",
+        "id,response,alice,bob\n1,foo bar baz,4,4\n2,x y z,foo,3\n3,x y,4,4\n",
+        ("line 3",),
+    ),
+    RoleCase(
+        "dup unbalanced",
+        "id,response,reference\n1,foo bar baz,foo\n1,x y z,foo\n2,a b c,b\n",
+        ("line 3",),
+    ),
+    RoleCase(
+        "different refs",
+        "id,system,response,reference\n1,A,foo bar baz,foo\n1,B,x y z,bar\n2,A,a b c,b\n2,B,q,b\n",
+        ("differs",),
+    ),
+    RoleCase(
+        "no id several systems nothing",
+        "system,response\nA,foo bar baz\nB,x y z\nA,a b c\nB,d e f\n",
+        ("no id",),
+    ),
+    RoleCase(
+        "response_1 response_2",
+        "question,response_1,response_2\n"
+        "What is it?,foo bar,foo bar baz\n"
+        "Who is it?,me you,me and you\n",
+        ("repeated",),
+    ),
+    RoleCase(
+        "two candidates",
+        "id,response,output,reference\n1,foo bar,foo,bar foo\n2,x y,x,y x\n",
+        ("may both be the candidate",),
+    ),
+    RoleCase(
+        "two references",
+        "id,response,reference,gold\n1,foo bar,foo,bar foo\n2,x y,x,y x\n",
+        ("may both be the reference",),
+    ),
+    RoleCase(
+        "human column",
+        "question,human,gpt4\nWhat is it?,foo bar,foo bar baz\nWho is it?,me you,me and you\n",
+        ("reference or a system",),
+    ),
+    RoleCase(
+        "languages",
+        "en,de\n"
+        "The dog sleeps now,Der Hund schläft jetzt\n"
+        "The cat drinks milk,Die Katze trinkt Milch\n",
+        ("languages",),
+        {"header": "1"},
+    ),
+    RoleCase(
+        "fraction dims",
+        "id,response,coherence,fluency\n1,foo bar baz,0.83,0.7\n2,x y z,0.5,0.91\n",
+        ("people or scores",),
+    ),
+    RoleCase(
+        "lower",
+        "id,response,errors,alice\n1,foo bar baz,4,3\n2,x y z,5,2\n",
+        ("",),
+    ),
+    RoleCase(
+        "model col long text",
+        "question,model,human\n"
+        "What is it?,this is a long model answer,this is a long human answer\n"
+        "Who is it?,that is another model answer here,that is another human answer\n",
+        ("",),
+    ),
+    RoleCase(
+        "systems numeric answers",
+        "id,question,answer,gpt4,llama\n"
+        "1,How many?,42,42,41\n"
+        "2,How few?,3,4,3\n"
+        "3,How far?,100,100,99\n",
+        ("",),
+    ),
+    RoleCase(
+        "wide ratings no system",
+        "source,bart,t5,alice,bob\n"
+        "Der Hund schläft im Haus,The dog sleeps in house,A dog sleeps in the house,4,5\n"
+        "Die Katze trinkt Milch,The cat drinks milk,Cat drinks milk,3,3\n",
+        ("systems",),
+    ),
+]
+"""Tables that have several readings, or none."""
+
+
+def read(case: RoleCase, folder: Path) -> kt.EvalSet:
+    file = folder / "t.csv"
+    file.write_text(case.table, encoding="utf-8")
+    return kt.read_outputs(file, **case.options)
+
+
+@pytest.mark.parametrize("case", READ, ids=lambda case: case.name)
+def test_the_table_is_read(case: RoleCase, tmp_path: Path) -> None:
+    summary = " ".join(read(case, tmp_path).remarks)
+    assert [part for part in case.expected if part not in summary] == [], summary
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.name)
+def test_the_table_is_refused(case: RoleCase, tmp_path: Path) -> None:
+    with pytest.raises(kt.InputError) as refusal:
+        read(case, tmp_path)
+    sentence = str(refusal.value)
+    assert [part for part in case.expected if part not in sentence] == [], sentence
+
+
+SETTLED = [
+    ("en,de\nThe dog sleeps,Der Hund schläft\n", ["source=en", "candidate=de"]),
+    ("id,response,reference,score\n1,a b,a,3\n2,b a,b,4\n", ["score=score"]),
+    ("id,response,reference,score\n1,a b,a,3\n2,b a,b,4\n", ["metric=score"]),
+    ("q,response_1,response_2\nq1,a b,b\nq2,c,d\n", ["candidate=response_1,response_2"]),
+    ("q,response_1,response_2\nq1,a b,b\nq2,c,d\n", ["system=response_1,response_2"]),
+    ("item,text,foo,bar\n1,a b c,4,5\n2,x y z,3,4\n", ["judge=foo,bar"]),
+    ("item,text,foo,bar\n1,a b c,4,5\n2,x y z,3,4\n", ["dimension=foo,bar"]),
+    ("item,text,foo,bar\n1,a b c,4,5\n2,x y z,3,4\n", ["metric=foo,bar"]),
+    ("id,response,output\n1,a b,a\n2,b a,b\n", ["candidate=output"]),
+    ("id,response,r1,r2\n1,a b,a,b\n2,b a,b,c\n", ["reference=r1,r2"]),
+]
+
+
+@pytest.mark.parametrize(("table", "columns"), SETTLED)
+def test_the_option_in_a_refusal_settles_it(table: str, columns: list[str], tmp_path: Path) -> None:
+    case = RoleCase("", table, (), {"columns": columns, "header": 1})
+    assert read(case, tmp_path).segments
+
+
+def test_judges_or_dimensions(tmp_path: Path) -> None:
+    table = "item,text,foo,bar\n1,a b c,4,5\n2,x y z,3,4\n"
+    judges = read(RoleCase("", table, (), {"columns": ["judge=foo,bar"]}), tmp_path)
+    dimensions = read(RoleCase("", table, (), {"columns": ["dimension=foo,bar"]}), tmp_path)
+    assert judges.judgements.judges == ("foo", "bar")
+    assert [*judges.dimensions] == ["score"]
+    assert [*dimensions.dimensions] == ["foo", "bar"]
+    assert dimensions.judgements.judges == ("raters",)
+
+
+def test_columns_that_do_not_exist_or_have_two_roles(tmp_path: Path) -> None:
+    table = "id,response\n1,a b\n"
+    for columns, problem in (
+        (["candidate=respnse"], r"no column 'respnse'; did you mean response\?"),
+        (["candidte=response"], r"no role 'candidte'; did you mean candidate\?"),
+        (["candidate=response", "id=response"], "'response' has the roles candidate and id"),
+        (["id=id,response"], "found 2 columns, expected one"),
+    ):
+        with pytest.raises(kt.InputError, match=problem):
+            read(RoleCase("", table, (), {"columns": columns}), tmp_path)
+
+
+def test_names_of_roles() -> None:
+    for name in ("Ground Truth", "ground_truth", "groundTruth", "GROUND-TRUTH"):
+        assert role_rank("reference", name) is not None
+    assert role_rank("reference", "expected.answer") is not None
+    assert role_rank("candidate", "response.text") is not None
+    assert role_rank("candidate", "expected.answer") is None
+    assert role_rank("reference", "Musterlösung") is not None
+    assert role_rank("candidate", "reference") is None
+    assert "candidate" in ROLES
+
+
+def test_words_of_names() -> None:
+    assert split_words("fluencyAlice") == ("fluency", "Alice")
+    assert split_words("gpt-4o-mini_answer") == ("gpt", "4o", "mini", "answer")
+    assert split_words("reference2") == ("reference", "2")
+    phrase = find_phrase("gpt-4o-mini_answer", ["either"])
+    assert phrase is not None
+    assert phrase.rest == "gpt-4o-mini"
+    assert [scale_in_name(n)[1:] for n in ("Fluency (1-5)", "tone [0 – 100]", "f (x)")] == [
+        (1.0, 5.0),
+        (0.0, 100.0),
+        (None, None),
+    ]
+    assert [
+        n for n in ("rater1", "Annotator B", "A2", "Alice", "fluency", "bleu4") if is_rater(n)
+    ] == [
+        "rater1",
+        "Annotator B",
+        "A2",
+        "Alice",
+    ]
