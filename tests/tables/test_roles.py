@@ -407,6 +407,213 @@ READ = [
         "id,output,rank\n1,foo bar baz,1\n2,x y z,2\n",
         ("candidate=output",),
     ),
+    RoleCase(
+        "prompt+question both",
+        "question,prompt,response\n"
+        "What is it?,Answer: What is it?,foo bar\n"
+        "Who is it?,Answer: Who is it?,bar baz\n",
+        ("candidate=response", "question=question"),
+    ),
+    RoleCase(
+        "two systems file v. question text only",
+        "prompt,gpt-4o,claude-3\n"
+        "Write a poem about rain,Rain falls softly on the roof,The rain in Spain\n"
+        "Write a joke,A man walks into a bar,Why did the chicken\n",
+        ("systems side by side: gpt-4o, claude-3",),
+    ),
+    RoleCase(
+        "A1 A2",
+        "id,text,A1,A2\n1,foo bar baz,4,3\n2,x y z,2,3\n",
+        ("judges A1, A2",),
+    ),
+    RoleCase(
+        "annotator id numeric",
+        "id,text,annotator_id,rating\n"
+        "1,foo bar baz,17,3\n"
+        "1,foo bar baz,18,4\n"
+        "2,x y z,17,3\n"
+        "2,x y z,18,1\n",
+        ("judge=annotator_id", "score=rating", "candidate=text"),
+    ),
+    RoleCase(
+        "fluency + annotator col + two systems",
+        "segment_id,system,annotator,translation,source,fluency,adequacy\n"
+        "1,A,r1,foo bar,quelle eins,3,4\n"
+        "1,B,r1,foo,quelle eins,2,2\n"
+        "2,A,r1,x y,quelle zwei,4,4\n"
+        "2,B,r1,x,quelle zwei,1,1\n",
+        ("candidate=translation", "source=source", "id=segment_id"),
+    ),
+    RoleCase(
+        "avg column",
+        "id,text,alice,bob,average\n1,foo bar baz,4,3,3.5\n2,x y z,2,3,2.5\n",
+        ("judges alice, bob;", "not used: average"),
+    ),
+    RoleCase(
+        "category shouldn't group",
+        "id,question,response,category\n"
+        "1,Who is it?,foo bar,a\n"
+        "2,Where is it?,bar foo,b\n"
+        "3,When is it?,x y,a\n"
+        "4,Why is it?,z w,b\n",
+        ("not used: category",),
+    ),
+    RoleCase(
+        "topic",
+        "id,topic,response\n1,a,foo bar\n2,a,bar foo\n3,b,x y\n4,b,z w\n",
+        ("not used: topic",),
+    ),
+    RoleCase(
+        "doc unit",
+        "id,doc,response\n1,d1,foo bar\n2,d1,bar foo\n3,d2,x y\n4,d2,z w\n",
+        ("unit=doc",),
+    ),
+    RoleCase(
+        "system constant",
+        "id,model,response\n1,gpt,foo bar\n2,gpt,bar foo\n",
+        ("system=model",),
+    ),
+    RoleCase(
+        "score with judge model col",
+        "id,response,reference,judge,score\n1,foo bar,foo,gpt-4,3\n2,bar foo,bar,gpt-4,4\n",
+        ("judge=judge", "score=score", "taken to be models"),
+    ),
+    RoleCase(
+        "thumbs",
+        "id,response,feedback\n1,foo bar baz,👍\n2,x y z,👎\n3,w,👍\n",
+        ("candidate=response",),
+    ),
+    RoleCase(
+        "1-5 in question",
+        "id,response,How helpful is the answer? (1-5)\n1,foo bar baz,4\n2,x y z,2\n",
+        ("scale 1 to 5",),
+    ),
+    RoleCase(
+        "wer lower metrics only",
+        "system,segment,wer\nA,1,0.3\nB,1,0.2\nA,2,0.5\nB,2,0.1\n",
+        ("scores: wer",),
+    ),
+    RoleCase(
+        "id per doc restart",
+        "document,sentence,system,translation,reference\n"
+        "d1,1,A,foo bar,foo\n"
+        "d1,2,A,x y,x\n"
+        "d2,1,A,q r,q\n"
+        "d2,2,A,z,z\n"
+        "d1,1,B,foo,foo\n"
+        "d1,2,B,x,x\n"
+        "d2,1,B,q,q\n"
+        "d2,2,B,z z,z\n",
+        ("id=sentence", "unit=document"),
+    ),
+    RoleCase(
+        "question id and id rows",
+        "id,question_id,model,answer,ground_truth\n"
+        "1,q1,A,foo,foo x\n"
+        "2,q1,B,bar,foo x\n"
+        "3,q2,A,baz,baz x\n"
+        "4,q2,B,qux,baz x\n",
+        ("id=question_id", "candidate=answer", "reference=ground_truth", "not used: id"),
+    ),
+    RoleCase(
+        "ratings minority missing raters",
+        "id,text,alice,bob\n1,foo bar baz,4,\n2,x y z,,3\n3,q w,2,2\n",
+        ("judges alice, bob",),
+    ),
+    RoleCase(
+        "semicolon decimal",
+        "id;text;alice;bob\n1;foo bar baz;3,5;4,0\n2;x y z;2,5;3,0\n",
+        ("judges alice, bob",),
+    ),
+    RoleCase(
+        "human vs auto scores",
+        "id,response,reference,human_score,bleu\n1,foo bar,foo,3,12\n2,bar foo,bar,4,30\n",
+        ("score=human_score", "scores: bleu"),
+    ),
+    RoleCase(
+        "output + expected_output + passed",
+        "id,input,output,expected_output,passed\n"
+        "1,What is it?,foo bar,foo,True\n"
+        "2,Who is it?,bar foo,bar,False\n",
+        ("candidate=output", "reference=expected_output", "question=input"),
+    ),
+    RoleCase(
+        "translation mt pe",
+        "src,mt,pe,hter\n"
+        "Hallo Welt du,Hello World,Hello world,0.2\n"
+        "Guten Tag dir,Good Day,Good day,0.1\n",
+        ("source=src", "candidate=mt", "reference=pe", "scores: hter"),
+    ),
+    RoleCase(
+        "translations ref by human translator",
+        "source,human translation,machine translation\n"
+        "Hallo Welt du,Hello world,Hello World\n"
+        "Guten Tag dir,Good day,Good Day\n",
+        ("reference=human translation", "candidate=machine translation"),
+    ),
+    RoleCase(
+        "system columns w/ ratings names",
+        "item,bart,pegasus,t5\n1,4,5,3\n2,3,4,2\n",
+        ("bart",),
+    ),
+    RoleCase(
+        "time column numeric",
+        "id,text,time,rating\n1,foo bar baz,12,4\n2,x y z,13,3\n",
+        ("score=rating", "scores: time"),
+    ),
+    RoleCase(
+        "sentences id",
+        "Satz-Nr,System,Übersetzung,Referenz,Bewertung\n"
+        "1,A,das ist gut,das ist fein,4\n"
+        "2,A,das war gut,das war fein,3\n"
+        "1,B,dies ist gut,das ist fein,2\n"
+        "2,B,dies war gut,das war fein,5\n",
+        (
+            "id=Satz-Nr",
+            "system=System",
+            "candidate=Übersetzung",
+            "reference=Referenz",
+            "score=Bewertung",
+        ),
+    ),
+    RoleCase(
+        "likert numeric text mix",
+        "id,text,quality\n1,foo bar baz,5 (excellent)\n2,x y z,1 (poor)\n3,q w e,5 (excellent)\n",
+        ("scale 1 to 5",),
+    ),
+    RoleCase(
+        "context + answer RAG",
+        "question,context,answer\n"
+        "What is it?,It is a long passage of text about it,foo bar\n"
+        "Who is it?,Another passage of text with a name,bar\n",
+        ("candidate=answer", "contexts=context"),
+    ),
+    RoleCase(
+        "chosen option",
+        "id,text,preferred\n1,foo bar baz,A\n2,x y z,B\n",
+        ("candidate=text",),
+    ),
+    RoleCase(
+        "worker + email",
+        "id,output,worker_id,email,quality\n"
+        "1,foo bar baz,w1,a@b.c,4\n"
+        "1,foo bar baz,w2,c@b.c,3\n"
+        "2,x y,w1,a@b.c,3\n"
+        "2,x y,w2,c@b.c,1\n",
+        ("judge=worker_id",),
+    ),
+    RoleCase(
+        "old vs new",
+        "question,old,new\n"
+        "What is the capital of France now?,Paris is the capital of "
+        "France,The capital of France is Paris\n"
+        "Who wrote the book called Faust?,Goethe wrote the book "
+        "Faust,Faust was written by Goethe\n"
+        "How many legs has a spider in total?,A spider has eight "
+        "legs,Eight legs in total for a spider\n"
+        "When did the second war end?,The war ended in 1945,It ended in 1945 the war\n",
+        ("systems side by side: old, new",),
+    ),
 ]
 """Tables that have one reading."""
 
@@ -517,6 +724,80 @@ REFUSED = [
         "Der Hund schläft im Haus,The dog sleeps in house,A dog sleeps in the house,4,5\n"
         "Die Katze trinkt Milch,The cat drinks milk,Cat drinks milk,3,3\n",
         ("systems",),
+    ),
+    RoleCase(
+        "rater letters",
+        "id,text,A,B,C\n1,foo bar baz,4,3,4\n2,x y z,2,3,1\n",
+        ("judges or dimensions",),
+    ),
+    RoleCase(
+        "text label only",
+        "text,label\nI love it so much,pos\nI hate it so much,neg\nit is fine I guess,pos\n",
+        ("t.csv",),
+    ),
+    RoleCase(
+        "system missing cell",
+        "id,model,response\n1,gpt,foo bar\n2,,bar foo\n3,gpt,z\n",
+        ("t.csv",),
+    ),
+    RoleCase(
+        "model and prompt version",
+        "id,model,prompt_version,response\n1,a,v1,foo bar\n1,a,v2,bar foo\n1,b,v1,x y\n1,b,v2,y\n",
+        ("may both be the system",),
+    ),
+    RoleCase(
+        "label ratings",
+        "id,response,label\n"
+        "1,foo bar baz qux quux,good\n"
+        "2,x y z and some more words,bad\n"
+        "3,another longer response here,good\n",
+        ("rating or the reference",),
+    ),
+    RoleCase(
+        "verdict words",
+        "id,response,verdict\n1,foo bar baz,correct\n2,x y z,incorrect\n3,w u,partially correct\n",
+        ("people or scores",),
+    ),
+    RoleCase(
+        "email rows google",
+        "Timestamp,Email Address,How would you rate the fluency?,How "
+        "would you rate the accuracy?\n"
+        "2026,a@b.c,4,5\n"
+        "2026,d@e.f,3,2\n",
+        ("t.csv",),
+    ),
+    RoleCase(
+        "percent correct col",
+        "id,response,accuracy\n1,foo bar baz,0.85\n2,x y z,0.4\n",
+        ("people",),
+    ),
+    RoleCase(
+        "numbered respondents wide transposed",
+        "rater,item1,item2,item3\nr1,4,5,3\nr2,3,4,2\n",
+        ("t.csv",),
+    ),
+    RoleCase(
+        "duplicate header",
+        "id,response,score,score\n1,foo bar,3,4\n2,bar foo,4,5\n",
+        ("t.csv",),
+    ),
+    RoleCase(
+        "same rater twice",
+        "id,output,rater,quality\n1,foo bar baz,r1,4\n1,foo bar baz,r1,3\n2,x y,r1,2\n",
+        ("t.csv",),
+    ),
+    RoleCase(
+        "unrelated texts",
+        "question,topic description,author bio\n"
+        "What is the capital of France now?,geography of western "
+        "europe today,born in the north and lives there\n"
+        "Who wrote the book called Faust?,german literature of the "
+        "classics,likes sailing boats with two masts\n"
+        "How many legs has a spider in total?,zoology of small "
+        "animals outdoors,studied chemistry in a small town\n"
+        "When did the second war end?,history of the last century "
+        "mostly,works for the national museum now\n",
+        ("t.csv",),
     ),
 ]
 """Tables that have several readings, or none."""

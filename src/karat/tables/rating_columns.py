@@ -51,7 +51,13 @@ def find_ratings(search: RoleSearch) -> None:
 
 def take_scores(search: RoleSearch) -> None:
     """Make all other columns of numbers scores."""
-    scores = [name for name in search.free if _is_number(search.profiles[name])]
+    labels = ("id", "unit", "epoch", "judge", "system", "question", "source", "text")
+    scores = [
+        name
+        for name in search.free
+        if _is_number(search.profiles[name])
+        and not any(role_rank(role, name) is not None for role in labels)
+    ]
     search.free = [name for name in search.free if name not in scores]
     search.roles = replace(search.roles, scores=(*search.roles.scores, *scores))
 
@@ -195,7 +201,10 @@ def read_name(name: str, search: RoleSearch) -> NameParts:
         return NameParts(judge=bare)
     if is_model(bare) and not any(map(_is_known_word, split_words(bare))):
         return NameParts(system=bare)
-    return _read_words(bare, systems)
+    parts = _read_words(bare, systems)
+    if parts.rest and scale_in_name(name).low is not None and not any(parts[:3]):
+        return NameParts(dimension=bare)  # a name with a scale is of ratings
+    return parts
 
 
 def _is_known_word(word: str) -> bool:
@@ -259,7 +268,7 @@ def _rating_column(name: str, parts: NameParts) -> RatingColumn | None:
 
 def _find_wide(search: RoleSearch) -> None:
     """Find ratings in columns per judge, dimension or system, or in one column."""
-    rated = [name for name in search.free if has_ratings(name, search)]
+    rated = _leave_out_aggregates(search)
     _refuse_unknown_words(search)
     parts = {name: read_name(name, search) for name in rated}
     plain = [n for n in rated if _is_plain(n, parts[n])]
@@ -292,6 +301,19 @@ def _find_wide(search: RoleSearch) -> None:
         )
     else:
         _read_unknown(search, [*plain, *unknown], parts)
+
+
+def _leave_out_aggregates(search: RoleSearch) -> list[str]:
+    """Return the columns of ratings, without means and sums of others."""
+    rated = [name for name in search.free if has_ratings(name, search)]
+    aggregates = [
+        name for name in rated if any(is_in("aggregates", word) for word in split_words(name))
+    ]
+    if len(aggregates) == len(rated):
+        return rated
+    search.free = [name for name in search.free if name not in aggregates]
+    search.ignored += aggregates
+    return [name for name in rated if name not in aggregates]
 
 
 def _is_plain(name: str, parts: NameParts) -> bool:

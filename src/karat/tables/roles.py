@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from karat.errors import InputError, quoted, short
 from karat.evalset.reading import missing_column
 from karat.settings import nearest
-from karat.tables.cells import ColumnProfile, id_of, profile_columns
+from karat.tables.cells import ColumnProfile, id_of, is_missing, profile_columns
 from karat.tables.files import InputTable
 from karat.tables.names import compact, is_in, role_rank, split_words
 from karat.tables.options import ReadingOptions
@@ -184,6 +184,9 @@ def infer_roles(table: InputTable, options: ReadingOptions, schema: Schema | Non
     search = RoleSearch(table, options, profiles, free, Roles(schema.label if schema else ""))
     search.declared = _declared_columns(table, options)
     _take_declared(search, search.declared)
+    computed = [name for name in search.free if name in table.computed]
+    search.free = [name for name in search.free if name not in computed]
+    search.ignored += computed
     other_columns = "infer"
     if schema is not None:
         _take_schema(search, schema)
@@ -360,8 +363,12 @@ def _find_system(search: RoleSearch) -> None:
     chosen = several or full
     if not chosen:
         for name in repeats:
-            n_missing = rows - len(search.profiles[name].present)
-            search.remark(f"column {quoted(name)} is not the system: {n_missing:,} cells are empty")
+            profile = search.profiles[name]
+            row = next(i for i, value in enumerate(profile.values) if is_missing(value))
+            raise InputError(
+                f"{search.table.location(row)}: no system in column {quoted(name)}: expected a "
+                f"name in every row, or {option('ignore', name)} if all rows are of one system"
+            )
         return
     first, *other_columns = chosen
     pairs = [name for name in other_columns if not _is_function(search, first, name) and several]
