@@ -614,6 +614,145 @@ READ = [
         "When did the second war end?,The war ended in 1945,It ended in 1945 the war\n",
         ("systems side by side: old, new",),
     ),
+    RoleCase(
+        "empty reference column",
+        "id,response,reference\n1,foo bar,\n2,bar foo,\n",
+        ("candidate=response",),
+    ),
+    RoleCase(
+        "comet_score",
+        "src,hyp,ref,comet_score\n"
+        "Hallo Welt du,Hello World,Hello world,0.2\n"
+        "Guten Tag dir,Good Day,Good day,0.1\n",
+        ("scores: comet_score",),
+    ),
+    RoleCase(
+        "gpt4 score judge",
+        "id,response,gpt4_score\n1,foo bar,4\n2,bar foo,3\n",
+        ("scores: gpt4_score",),
+    ),
+    RoleCase(
+        "model scores",
+        "id,response,human_score,gpt4_score\n1,foo bar,4,4\n2,bar foo,3,4\n",
+        ("human_score",),
+    ),
+    RoleCase(
+        "quality by annotator num",
+        "id,system,output,quality_1,quality_2\n1,A,foo bar,4,5\n2,A,bar,3,3\n",
+        ("judges 1, 2",),
+    ),
+    RoleCase(
+        "annotator_1_quality",
+        "id,system,output,annotator_1_quality,annotator_2_quality\n1,A,foo bar,4,5\n2,A,bar,3,3\n",
+        ("judges annotator_1, annotator_2",),
+    ),
+    RoleCase(
+        "three way",
+        "item,bart_alice_fluency,bart_bob_fluency,t5_alice_fluency,t5_bob_fluency\n"
+        "1,4,5,3,3\n"
+        "2,4,4,2,1\n",
+        ("judges alice, bob",),
+    ),
+    RoleCase(
+        "sys a b with ratings a b",
+        "question,answer_a,answer_b,rating_a,rating_b\n"
+        "What is it?,foo bar,bar baz,4,3\n"
+        "Who is it?,x y,y z,2,5\n",
+        ("systems side by side: a, b", "rating_a"),
+    ),
+    RoleCase(
+        "reference numeric label",
+        "id,text,prediction,label\n"
+        "1,I love this so much,1,1\n"
+        "2,I hate this so much,0,1\n"
+        "3,meh it is ok I guess,0,0\n",
+        ("candidate=prediction", "reference=label"),
+    ),
+    RoleCase(
+        "idx col plus doc_id",
+        "doc_id,idx,source,mt,ref\n"
+        "d1,0,Hallo Welt du,Hello World,Hello world\n"
+        "d1,1,Guten Tag dir,Good Day,Good day\n"
+        "d2,2,Ja,Yes,Yes\n",
+        ("id=idx", "unit=doc_id"),
+    ),
+    RoleCase(
+        "system out of text cols",
+        "id,src,Google,DeepL,Reference\n"
+        "1,Hallo Welt du,Hello World,Hello you world,Hello world\n"
+        "2,Guten Tag dir,Good Day,Good day you,Good day\n",
+        ("systems side by side: Google, DeepL", "reference=Reference"),
+    ),
+    RoleCase(
+        "german ratings",
+        "Beispiel,Antwort,Bewerter 1,Bewerter 2\n1,das ist gut so,4,5\n2,das ist schlecht so,1,2\n",
+        ("judges Bewerter 1, Bewerter 2", "candidate=Antwort"),
+    ),
+    RoleCase(
+        "german likert",
+        "Beispiel,Antwort,Hilfreich\n"
+        "1,das ist gut so,stimme zu\n"
+        "2,das ist schlecht so,stimme gar nicht zu\n"
+        "3,na ja so,teils/teils\n",
+        ("ratings: Hilfreich",),
+    ),
+    RoleCase(
+        "french ratings",
+        "id,réponse,Note (1-5)\n1,c'est bien,4\n2,c'est mal,2\n",
+        ("score=Note (1-5)", "scale 1 to 5"),
+    ),
+    RoleCase(
+        "spanish tidy",
+        "sistema,segmento,evaluador,criterio,puntuación\n"
+        "A,1,Ana,fluidez,4\n"
+        "A,2,Ana,fluidez,3\n"
+        "A,1,Luis,fluidez,5\n"
+        "A,2,Luis,fluidez,2\n",
+        ("judge=evaluador", "dimension=criterio"),
+    ),
+    RoleCase(
+        "conversation unit",
+        "conversation_id,turn,user,assistant\n"
+        "c1,1,Hello there you,Hi how are you\n"
+        "c1,2,Fine thanks to you,Good to hear\n"
+        "c2,1,Hey you over there,Hi\n"
+        "c2,2,Bye bye now,See you\n",
+        ("candidate=assistant",),
+    ),
+    RoleCase(
+        "trial col but ids unique",
+        "id,trial,response\n1,1,foo bar\n2,1,bar\n3,2,x\n",
+        ("candidate=response",),
+    ),
+    RoleCase(
+        "run column",
+        "run,qid,answer\nA,1,foo bar\nA,2,bar baz\nB,1,x y\nB,2,y z\n",
+        ("system=run", "id=qid", "candidate=answer"),
+    ),
+    RoleCase(
+        "version",
+        "version,question,response\n"
+        "v1,What is it?,foo bar\n"
+        "v2,What is it?,bar baz\n"
+        "v1,Who is it?,x\n"
+        "v2,Who is it?,y\n",
+        ("system=version",),
+    ),
+    RoleCase(
+        "expected equals numeric",
+        "input,output,expected\n2+2,4,4\n3+3,7,6\n",
+        ("candidate=output", "reference=expected", "question=input"),
+    ),
+    RoleCase(
+        "bool rating",
+        "id,response,alice,bob\n1,foo bar,True,False\n2,bar baz,True,True\n",
+        ("judges alice, bob",),
+    ),
+    RoleCase(
+        "only numeric metrics with text",
+        "id,hypothesis,reference,f1,em\n1,foo bar,foo,0.5,0\n2,bar foo,bar,0.5,1\n",
+        ("scores: f1, em",),
+    ),
 ]
 """Tables that have one reading."""
 
@@ -797,6 +936,39 @@ REFUSED = [
         "animals outdoors,studied chemistry in a small town\n"
         "When did the second war end?,history of the last century "
         "mostly,works for the national museum now\n",
+        ("t.csv",),
+    ),
+    RoleCase(
+        "wide with pref",
+        "prompt,response_a,response_b,preference\n"
+        "What is it?,foo bar,bar baz,1\n"
+        "Who is it?,x y,y z,2\n",
+        ("which part of the name",),
+    ),
+    RoleCase(
+        "answer correctness 0/1",
+        "id,question,answer,correct\n1,What is it?,foo bar,1\n2,Who is it?,bar baz,0\n",
+        ("t.csv",),
+    ),
+    RoleCase(
+        "paper title",
+        "title,abstract,summary\n"
+        "On dogs and cats,We study dogs and cats in depth here,dogs cats\n"
+        "On cars,We study cars in depth and more,cars\n",
+        ("t.csv",),
+    ),
+    RoleCase(
+        "prompt strategies",
+        "recipe,question,response\n"
+        "zero-shot,What is it?,foo bar\n"
+        "few-shot,What is it?,bar baz\n"
+        "zero-shot,Who is it?,x\n"
+        "few-shot,Who is it?,y\n",
+        ("may be the system",),
+    ),
+    RoleCase(
+        "label studio-like choices",
+        "text,sentiment,annotator\nI love it so much,Positive,1\nI hate it so much,Negative,2\n",
         ("t.csv",),
     ),
 ]

@@ -559,6 +559,9 @@ def _texts_identify(search: RoleSearch) -> bool:
 
 def _check_roles(search: RoleSearch) -> None:
     """Refuse a table without outputs, ratings and scores; set the kind."""
+    _drop_epoch(search)
+    _refuse_unknown_systems(search)
+    _refuse_unknown_ratings(search)
     roles = search.roles
     if roles.kind == "scores" or (not roles.has_texts and not roles.has_ratings and roles.scores):
         if not (roles.system or roles.id):
@@ -576,6 +579,76 @@ def _check_roles(search: RoleSearch) -> None:
         raise _no_roles(search)
 
 
+def _drop_epoch(search: RoleSearch) -> None:
+    """Leave out a number of the answer if no item has several answers."""
+    roles = search.roles
+    if roles.epoch and roles.id and "epoch" not in search.declared:
+        search.roles = replace(roles, epoch=None)
+        if _id_grade(search, roles.id, roles.id_within) == "repeated":
+            search.roles = roles
+        else:
+            search.free.append(roles.epoch)
+
+
+def _refuse_unknown_systems(search: RoleSearch) -> None:
+    """Refuse a column of labels that distinguishes the rows of one item, as systems would."""
+    roles = search.roles
+    if roles.system or roles.outputs or roles.epoch or roles.has_ratings or search.options.repeats:
+        return
+    columns = [roles.id] if roles.id else [c for c in (roles.question, roles.source) if c]
+    if roles.id_within:
+        columns.append(roles.id_within)
+    items = [tuple(id_of(r.get(c)) for c in columns) for r in search.table.records]
+    if not columns or len({*items}) == len(items):
+        return
+    for name in (*search.free, *search.ignored):
+        profile = search.profiles[name]
+        if profile.is_numeric or profile.is_boolean or not profile.is_label or not profile.is_full:
+            continue
+        labels = map(id_of, profile.values)
+        if len({*zip(labels, items, strict=True)}) == len(items) and len(profile.distinct) > 1:
+            raise search.refuse(
+                f"rows repeat {quoted(columns[0])}, and column {quoted(name)} may be the system",
+                option("system", name),
+                f"{option_name('repeats')} answers if rows are several answers of one system",
+            )
+
+
+_ACCOUNTS = frozenset(
+    [
+        "userid",
+        "username",
+        "login",
+        "email",
+        "emailaddress",
+        "participant",
+        "participantid",
+        "person",
+    ]
+)
+"""Names of columns of judges, in their compact form, that logs without ratings have too."""
+
+
+def _refuse_unknown_ratings(search: RoleSearch) -> None:
+    """Refuse a table with a column of judges whose ratings are not known."""
+    roles = search.roles
+    if (
+        roles.judge is None
+        or roles.has_ratings
+        or roles.scores
+        or compact(roles.judge) in _ACCOUNTS
+    ):
+        return
+    labels = [name for name in search.free if search.profiles[name].is_label]
+    labels += [n for n in search.free if n not in labels and len(search.profiles[n].distinct) < 8]
+    if labels and "judge" not in search.declared:
+        raise search.refuse(
+            f"column {quoted(roles.judge)} has judges, and no column is known to have ratings",
+            option("score", labels[0]),
+            f"{option('ignore', roles.judge)} if they rated nothing",
+        )
+
+
 def _no_roles(search: RoleSearch) -> InputError:
     for name in search.table.columns:
         if search.profiles[name].is_empty and role_rank("candidate", name) is not None:
@@ -583,7 +656,7 @@ def _no_roles(search: RoleSearch) -> InputError:
                 f"{search.table.name}: no outputs: all cells of column {quoted(name)} are empty"
             )
     columns = short(", ".join(map(str, search.table.columns[:12])))
-    example: Any = search.free[0] if search.free else search.table.columns[0]
+    example = (*search.free, *search.table.columns, "NAME")[0]
     return InputError(
         f"{search.table.name}: no column is known to have outputs or ratings (it has {columns}): "
         f"name it, as in {option('candidate', example)} or {option('score', example)}"

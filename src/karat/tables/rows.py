@@ -318,7 +318,8 @@ def _raw_ratings(
             raise InputError(
                 f"{location}: column {quoted(rating.column)} has ratings, and the row has outputs "
                 f"of {len(roles.outputs)} systems: {option('score', '{judge}_{system}')} says "
-                "which part of the name is the system"
+                f"which part of the name is the system; {option('ignore', rating.column)} leaves "
+                "the column out"
             )
         judge, dimension = rating.judge, rating.dimension
         if judge is None and roles.judge is not None:

@@ -94,7 +94,7 @@ class Schema:
             all(map(has, self.form["requires"]))
             and not any(map(has, self.form.get("absent", ())))
             and all(self._has_column(table, self.form.get(key)) for key in ("outputs", "zip"))
-            and ("first" not in self.form or table.columns[0] in self.form["first"])
+            and {*table.columns[:1]} <= {*self.form.get("first", table.columns)}
             and ("grid" not in self.form or bool(_grid(table.columns)))
         )
 
