@@ -257,7 +257,7 @@ def find_table(
     """
     if not is_table(source, references, columns, skip_missing):
         return source
-    if any(columns.values()) or _streams(source):
+    if any(column is not None for column in columns.values()) or _streams(source):
         return StreamedTable(source)
     from karat.tables.outputs import read_outputs
 
@@ -266,13 +266,18 @@ def find_table(
 
 def _streams(source: Any) -> bool:
     """Return whether a table without named columns is streamed."""
+    from karat.arrow.columns import has_usual_column
     from karat.arrow.frames import as_frame
     from karat.tables.streams import has_texts_only, is_streamed_file, sample_columns
 
     frame = as_frame(source)
     if frame is not None:
-        is_read_once = frame.rows is None
-        return is_read_once or has_texts_only(frame.names) or sample_columns(source) is not None
+        if frame.rows is None or has_texts_only(frame.names):
+            return True
+        try:
+            return sample_columns(source) is not None
+        except InputError:
+            return has_usual_column(frame.names, "candidate") and has_usual_column(frame.names)
     if isinstance(source, str | os.PathLike):
         sources = [source]
     else:

@@ -111,7 +111,7 @@ class MetricError(InputError):
 class UnknownMetric(MetricError):
     """A name that no metric has."""
 
-    def __init__(self, name: str, message: str) -> None:
+    def __init__(self, message: str, name: str = "") -> None:
         super().__init__(message)
         self.name = name
 

@@ -106,7 +106,7 @@ def parse_name(text: str) -> Metric:
     name, fixed = _resolve(head) or ("", {})
     cls = METRICS.find(name)
     if cls is None:
-        raise UnknownMetric(head, _describe_unknown(head))
+        raise UnknownMetric(_describe_unknown(head), head)
     return parse_settings(cls, text, fixed, _other_metric_hint)
 
 
@@ -164,7 +164,8 @@ def explain_unknown(error: UnknownMetric, evalset: EvalSet) -> UnknownMetric:
         advice.append(f"{evalset.name} has judgements of that dimension: {judged}")
     if not advice:
         return error
-    return UnknownMetric(error.name, f"unknown metric {quoted(error.name)}; {'; '.join(advice)}")
+    message = f"unknown metric {quoted(error.name)}; {'; '.join(advice)}"
+    return UnknownMetric(message, error.name)
 
 
 def _other_metric_hint(item: str) -> str:

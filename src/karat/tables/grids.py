@@ -235,8 +235,9 @@ def find_header(
     """
     if option is not None:
         return _requested_header(rows, name, option)
-    top = _first_wide_row(rows, merges)
-    depth = _header_depth(rows, top, merges)
+    fixed = unit == "line"
+    top = _first_wide_row(rows, merges, fixed)
+    depth = _header_depth(rows, top, merges, fixed)
     if depth > 1:
         return top, top + depth
     below = _below(rows, top + 1, rows[top].cells)
@@ -278,13 +279,13 @@ def _below(rows: Sequence[GridRow], start: int, header: Sequence[Any]) -> list[G
     return [row for row in following if list(row.cells) != list(header)]
 
 
-def _first_wide_row(rows: Sequence[GridRow], merges: Merges) -> int:
+def _first_wide_row(rows: Sequence[GridRow], merges: Merges, fixed: bool) -> int:
     """Return the first row that is not a title; 0 if that row is no header, either."""
     following = rows[:COMPARED_ROWS]
     width = Counter(len(row.cells) for row in following).most_common(1)[0][0]
     width = min(width, max(extent(row.cells) for row in following))
     for at, row in enumerate(following[:_TOP_ROWS]):
-        if _is_title(row, width) and _header_depth(rows, at, merges) == 1:
+        if _is_title(row, width) and _header_depth(rows, at, merges, fixed) == 1:
             continue
         if at:
             evidence = header_evidence(row.cells, _below(rows, at + 1, row.cells))
@@ -301,12 +302,17 @@ def _is_title(row: GridRow, width: int) -> bool:
     return width > 1 and (is_setting or is_narrow)
 
 
-def _header_depth(rows: Sequence[GridRow], top: int, merges: Merges) -> int:
-    """Return the number of header rows from this one."""
+def _header_depth(rows: Sequence[GridRow], top: int, merges: Merges, fixed: bool) -> int:
+    """Return the number of header rows from this one.
+
+    Rows of `fixed` length, as in CSV, are not header rows together if their lengths differ.
+    """
     depth = 1
     while depth < _MAX_HEADER_ROWS and top + depth < len(rows):
         lower = rows[top + depth]
         below = _below(rows, top + depth + 1, lower.cells)
+        if fixed and len(lower.cells) != len(rows[top].cells):
+            break
         if not below or not _is_group_row(rows[top + depth - 1], lower, below, merges):
             break
         depth += 1
