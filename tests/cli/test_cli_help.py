@@ -102,7 +102,7 @@ def test_formats_and_files_are_completed(karat: Karat) -> None:
 def test_formats_to_read_are_completed(karat: Karat) -> None:
     offered = completed(karat, "score", "x", "--read-as", "")
     assert offered[:2] == ["plain,text", "plain,gtm-sgml"]
-    assert offered[-2:] == ["plain,jsonl", "plain,studio"]
+    assert offered[-3:] == ["plain,jsonl", "plain,table", "plain,studio"]
     assert completed(karat, "score", "--set", "x", "--read-as", "")[0] == "plain,dir"
     offered = completed(karat, "grid", "x", "-r", "y", "--read-as", "")
     assert offered == ["plain,text", "plain,gtm-sgml"]
