@@ -42,6 +42,7 @@ from karat.report.render.renderers import (
     check_binary,
     check_spreadsheet_safe,
 )
+from karat.score_settings import DEFAULT_METRICS
 from karat.settings import NamedTexts, Settings, parameter_name, resamples_setting, seed_setting
 from karat.tables.options import ReadingOptions
 
@@ -53,7 +54,6 @@ PLAIN_TEXT = "text"
 """The format of files with one segment per line."""
 
 command_line = show.command_line
-DEFAULT_METRICS = ("bleu", "chrf", "rouge1", "rouge2", "rougeL", "aev")
 _NOT_WRITTEN = re.compile(
     r"xlsm?|xlsb|ods|docx?|odt|rtf|pptx?|feather|arrow|orc|avro|pickle|pkl|npy|npz|h5|hdf5|mat|"
     r"rds|sav|dta|db|sqlite|pdf|ps|eps|png|jpe?g|gif|webp|bmp|tiff?|zip|gz|tgz|bz2|xz|zst|7z|rar|"

@@ -14,7 +14,14 @@ from typing import Any, NamedTuple, TypeAlias
 from karat.errors import InputError, MissingExtra, OutputError, quoted, short
 from karat.evalset.catalogue import Catalogue, GivenPath
 from karat.evalset.judgements import raters_unnamed
-from karat.evalset.loading import EVALSETS, as_additions, as_evalset, load_evalset, read_evalset
+from karat.evalset.loading import (
+    EVALSETS,
+    SetSource,
+    as_additions,
+    as_evalset,
+    load_evalset,
+    read_source,
+)
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
 from karat.installation import install_command
@@ -46,7 +53,7 @@ def parse_references(
 
 
 def parse_evalset(
-    evalset: EvalSet | GivenPath,
+    evalset: SetSource,
     pipeline: str = PIPELINE,
     tok: str | None = None,
     *,
@@ -58,7 +65,7 @@ def parse_evalset(
     made with `tok="13a"` are for `generation_tree_accuracy:tok=13a`.
 
     Args:
-        evalset: the set.
+        evalset: the set, its name or path, the path of a table, or a frame.
         pipeline: name of a spaCy pipeline with a parser.
         tok: tokeniser, as for `parse_references`.
         progress: function that is called with the progress.
@@ -179,7 +186,7 @@ class EvalSetCheck(Result):
 
 
 def check_evalset(
-    evalset: GivenPath | EvalSet,
+    evalset: SetSource,
     format: str | None = None,
     *,
     judgements: GivenPath | Sequence[GivenPath] = (),
@@ -193,7 +200,7 @@ def check_evalset(
     An unusable set is not an error: `evalset` is then None, and `problems` has the reasons.
 
     Args:
-        evalset: the set, or its name or path, as for `load_evalset`.
+        evalset: the set, its name or path, the path of a table, or a frame, as for `load_evalset`.
         format: name of its format; by default detected.
         judgements, model_judges, draws: additions, as for `load_evalset`.
         progress: function that is called with the progress.
@@ -205,17 +212,15 @@ def check_evalset(
     reading = Reading(progress)
 
     def read() -> EvalSet:
-        if isinstance(evalset, EvalSet):
-            return extras.add_to(evalset, reading)
-        return read_evalset(evalset, reading, format, options, extras)
+        return read_source(evalset, reading, format, options, extras)
 
     evalset_read = reading.attempt(read)
     if evalset_read is not None:
-        name = evalset.name if isinstance(evalset, EvalSet) else str(evalset)
+        name = os.fspath(evalset) if isinstance(evalset, str | os.PathLike) else evalset_read.name
         return _describe_set(name, evalset_read, settings)
     problems = tuple(reading.all())
     return EvalSetCheck(
-        str(evalset), None, problems=problems, settings=settings, problem_count=reading.count
+        short(evalset), None, problems=problems, settings=settings, problem_count=reading.count
     )
 
 
@@ -293,11 +298,11 @@ NamedFile: TypeAlias = tuple[str, Iterable[str]]
 """A file of a folder: its path in it, and its text in pieces."""
 
 
-def save_evalset(evalset: EvalSet | GivenPath, path: GivenPath, format: str = "dir") -> None:
+def save_evalset(evalset: SetSource, path: GivenPath, format: str = "dir") -> None:
     """Save a set in a format that `load_evalset` reads back.
 
     Args:
-        evalset: the set.
+        evalset: the set, its name or path, the path of a table, or a frame.
         path: folder or file to write.
         format: `dir` for a folder, or `jsonl` for a file of JSON lines.
     """
@@ -305,7 +310,7 @@ def save_evalset(evalset: EvalSet | GivenPath, path: GivenPath, format: str = "d
 
 
 def convert_evalset(
-    name_or_path: GivenPath,
+    name_or_path: SetSource,
     path: GivenPath,
     format: str = "dir",
     read_as: str | None = None,
@@ -318,7 +323,8 @@ def convert_evalset(
     """Convert a set to another format, and describe it.
 
     Args:
-        name_or_path: name or path of the set, as for `load_evalset`.
+        name_or_path: the set, its name or path, the path of a table, or a frame, as for
+            `load_evalset`.
         path: target, which must not exist yet.
         format: format of the target, `dir` or `jsonl`.
         read_as: format of the set; by default detected.

@@ -14,7 +14,7 @@ from karat.cli.show import check_output, command_line, say, show
 from karat.errors import InputError
 from karat.headings import OUTPUT, TESTS
 from karat.progress import Bar
-from karat.score_settings import ComparisonSettings, PowerSettings, ScoreSettings
+from karat.score_settings import DEFAULT_METRICS, ComparisonSettings, PowerSettings, ScoreSettings
 
 if TYPE_CHECKING:
     from karat.metrics.base import Metric
@@ -122,7 +122,7 @@ def score_command(
     from karat.scoring import load_metrics
 
     inputs = table.resolve(inputs)
-    names = [*(metrics or options.DEFAULT_METRICS), *filter(None, [view.sort])]
+    names = [*(metrics or DEFAULT_METRICS), *filter(None, [view.sort])]
     parsed = load_metrics(names)
     segments = settings["segments"] = settings["segments"] or level == "segment"
     intervals = settings["intervals"]
@@ -273,7 +273,7 @@ def compare_command(
     from karat.scoring import load_metrics
 
     inputs = table.resolve(inputs)
-    parsed = load_metrics(metrics or options.DEFAULT_METRICS)
+    parsed = load_metrics(metrics or DEFAULT_METRICS)
     if slice_file is not None and settings["slices"] is not None:
         raise InputError("--slice and --slices exclude each other: leave out one")
     with Bar() as progress:
@@ -322,7 +322,7 @@ def power_command(
     from karat.scoring import load_metrics
 
     inputs = TableOptions().resolve(inputs)
-    parsed = load_metrics(metrics or options.DEFAULT_METRICS)
+    parsed = load_metrics(metrics or DEFAULT_METRICS)
     if TableOptions().are_tables(inputs._replace(unit_labels=None)):
         advice = "give files below 32 MB, text files with one segment per line, or a set"
         raise InputError(f"karat power does not work with streamed tables: {advice}")
