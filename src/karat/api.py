@@ -126,6 +126,7 @@ def score(
         n_references = inputs.references.number
         chosen = None if planned is None else planned.units
         scoring = score_statistics(stats, n_references, inference, signature, chosen)
+        scoring = replace(scoring, remarks=(*inputs.remarks, *scoring.remarks))
     if documents is not None:
         return replace(scoring, documents=document_scores(stats, documents, n_references))
     if not segments:
@@ -261,17 +262,17 @@ def find_table(
 def _streams(source: Any) -> bool:
     """Return whether a table without named columns is streamed."""
     from karat.arrow.frames import as_frame
-    from karat.tables.streams import is_large, sample_columns
+    from karat.tables.streams import has_texts_only, is_streamed_file, sample_columns
 
-    if isinstance(source, str | os.PathLike | Mapping | list | tuple):
-        values = source.values() if isinstance(source, Mapping) else source
-        sources = [source] if isinstance(source, str | os.PathLike) else list(values)
-        if all(isinstance(path, str | os.PathLike) for path in sources):
-            paths = [os.fspath(path) for path in sources]
-            return any(not os.path.isfile(path) for path in paths) or is_large(paths)
     frame = as_frame(source)
-    is_read_once = frame is not None and frame.rows is None
-    return is_read_once or sample_columns(source) is not None
+    if frame is not None:
+        is_read_once = frame.rows is None
+        return is_read_once or has_texts_only(frame.names) or sample_columns(source) is not None
+    if isinstance(source, str | os.PathLike):
+        sources = [source]
+    else:
+        sources = [*(source.values() if isinstance(source, Mapping) else source)]
+    return is_streamed_file([os.fspath(path) for path in sources])
 
 
 def is_table(

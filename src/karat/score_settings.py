@@ -14,6 +14,9 @@ MAX_BUCKETS = 1 << 16
 LEVELS = ("system", "segment", "document")
 """Levels of scores."""
 SEGMENT = "segment"  # the default unit of intervals and tests
+GROUPINGS = ("document", "question")
+"""Names of the groups of segments in sets and SGML files."""
+LENGTH = "length"  # the name of slices by the length of the first reference
 JACKKNIFE = "jackknife"
 SACREBLEU_TESTS = {
     "sacrebleu-bootstrap": "sacreBLEU's paired bootstrap resampling",

@@ -17,7 +17,7 @@ from karat.metrics.names import metric
 from karat.metrics.pairs import SegmentNames, run_batches
 from karat.progress import Progress, silent
 from karat.results import Column, Result, number
-from karat.score_settings import LEVELS, SEGMENT
+from karat.score_settings import GROUPINGS, LEVELS, SEGMENT
 from karat.stats.buckets import (
     CellSums,
     bucket_of_ids,
@@ -60,6 +60,8 @@ class TextInputs(NamedTuple):
     references: References
     metrics: Sequence[Metric]
     segments: SegmentNames
+    remarks: tuple[str, ...] = ()
+    """Remarks of the set, such as how its table was read."""
 
 
 def make_inputs(
@@ -95,7 +97,7 @@ def make_inputs(
             name: Strings(outputs, f"system {name}", ids, groups)
             for name, outputs in systems.outputs().items()
         }
-        return inputs._replace(systems=make_systems(texts))
+        return inputs._replace(systems=make_systems(texts), remarks=systems.remarks)
     chosen, segments_by_system = metrics_for_set(metrics, None), make_systems(systems)
     first = next(iter(segments_by_system.values()))
     if references is not None:
@@ -601,8 +603,6 @@ class Inference(NamedTuple):
             raise InputError(f"{problem}: {advice}, or --unit question if documents are questions")
 
 
-GROUPINGS = ("document", "question")
-"""Names of the groups of segments in sets and SGML files."""
 UnitLabels: TypeAlias = "str | Sequence[Any] | None"
 """Kind of the units, or the label of each segment's unit; None: decided by the inputs."""
 
@@ -611,6 +611,7 @@ def plan_inference(inputs: TextInputs, units: UnitLabels, buckets: int | None) -
     """Return the units of intervals and tests; many outputs are put into buckets."""
     chosen, remarks = _choose_units(inputs, units)
     n_outputs = len(inputs.systems) * inputs.segments.count
+    remarks = (*inputs.remarks, *remarks)
     inference = Inference(chosen, resolve_buckets(n_outputs, buckets), remarks)
     for m in inputs.metrics:
         inference.check(m)

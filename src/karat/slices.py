@@ -17,7 +17,7 @@ from karat.arrays import Ints, NDArray, np
 from karat.errors import InputError, quoted
 from karat.metrics.base import Metric
 from karat.results import Column, number, program_columns
-from karat.score_settings import CORRECTIONS
+from karat.score_settings import CORRECTIONS, LENGTH
 from karat.scoring import (
     METRIC,
     SYSTEM,
@@ -34,8 +34,6 @@ from karat.stats.units import Units
 from karat.text.references import NoReferences, References
 from karat.text.segments import STRIDE
 
-LENGTH = "length"
-"""The name of slices by the length of the first reference."""
 SLICE_NAME = "slice"
 """The name of slices whose labels are given."""
 BANDS = ("short", "medium", "long")

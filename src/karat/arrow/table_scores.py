@@ -43,12 +43,12 @@ from karat.metrics.base import Metric
 from karat.metrics.limits import Limit
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.score_settings import ComparisonSettings
+from karat.score_settings import LENGTH, ComparisonSettings
 from karat.scoring import Metrics, Places, Scoring, SegmentText, TextLookup, load_metrics
-from karat.slices import LENGTH, check_single_rows
+from karat.slices import check_single_rows
 from karat.stats.buckets import MAX_ROWS, resolve_buckets
 from karat.storage.output import FilePath
-from karat.tables.streams import sample_columns
+from karat.tables.streams import has_texts_only, sample_columns
 
 ColumnNames = tuple[str | Sequence[str] | None, str | Sequence[str] | None, str | None, str | None]
 """Names of columns: candidate, reference, by, id; None to detect them."""
@@ -128,7 +128,7 @@ def open_table(
         existing = table_format(title).columns(title)
     else:
         title, existing = TABLE, frame.names
-    if names == (None, None, None, None):
+    if names == (None, None, None, None) and not has_texts_only(existing):
         candidate, reference, by, id = _infer_columns(frame, title)
     if candidate is None:
         candidate = usual_column(title, existing, "candidate")
@@ -156,7 +156,10 @@ def _infer_columns(frame: Frame | None, path: str) -> ColumnNames:
     no_columns: ColumnNames = (None, None, None, None)
     if (frame is not None and frame.rows is None) or (frame is None and not os.path.isfile(path)):
         return no_columns  # it can be read once, or is elsewhere
-    columns = sample_columns(path if frame is None else frame.data)
+    try:
+        columns = sample_columns(path if frame is None else frame.data)
+    except InputError:
+        columns = None
     if columns is None:
         return no_columns
     return columns.candidate, columns.reference or None, columns.by, columns.id

@@ -12,7 +12,8 @@ from typing import Any, TypeAlias
 from karat.arrays import np
 from karat.arrow.batches import RowRange, TableBatch
 from karat.errors import InputError, quoted
-from karat.slices import LENGTH, Slices, first_reference_lengths
+from karat.score_settings import LENGTH
+from karat.slices import Slices, first_reference_lengths
 
 SlicesOfIds: TypeAlias = "Callable[[Sequence[Any]], Slices]"
 """From ids to their slices."""

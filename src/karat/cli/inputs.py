@@ -6,7 +6,7 @@ import glob
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,10 +16,11 @@ import click
 from karat.cli.command import TYPED
 from karat.cli.options import PLAIN_TEXT
 from karat.cli.parameters import F
-from karat.cli.show import check_output, note
+from karat.cli.show import check_output
 from karat.errors import InputError, OutputError, quoted, sentence
 from karat.progress import Progress, silent
 from karat.registry import load
+from karat.score_settings import GROUPINGS, LENGTH, SEGMENT
 from karat.settings import NamedTexts
 from karat.tables.options import ReadingOptions
 from karat.text.references import References, check_aligned
@@ -47,11 +48,6 @@ class SetInput(NamedTuple):
     model_judges: Sequence[str] = ()
     exclude: Sequence[str] = ()
     tables: Mapping[str, str] = MappingProxyType({})  # several tables, by the name of their system
-
-    @property
-    def is_tables(self) -> bool:
-        """Whether the set is in tables, whose remarks name the files."""
-        return self.read_as == TABLE_SET or bool(self.tables)
 
     def check_output(
         self, output: str | None, inputs: Sequence[str] = (), **other_outputs: str | None
@@ -144,6 +140,8 @@ class InputFiles(NamedTuple):
         named = NamedTexts({**self.reading.columns, **columns})
         inputs = self._replace(reading=replace(self.reading, columns=named))
         tables = [split_table_name(argument) for argument in self.candidates]
+        if twice := next((a for a in self.candidates if self.candidates.count(a) > 1), None):
+            raise InputError(f"{twice} is named twice: its rows would count twice")
         name, path = tables[0]
         if len(tables) == 1 and name is None:
             return inputs.of_set(path, TABLE_SET)
@@ -175,6 +173,11 @@ class InputFiles(NamedTuple):
             context = click.get_current_context()
             param = next(p for p in context.command.params if p.name == "candidates")
             raise click.MissingParameter(ctx=context, param=param)
+        used = [text.partition("=")[0] for text in self.reading.texts()]
+        if used:
+            spelling = {f.name: f.metadata["option"].split()[0] for f in fields(ReadingOptions)}
+            advice = "give a table, such as a file that ends in .csv, .jsonl, .parquet or .xlsx"
+            raise InputError(f"{spelling[used[0]]} is only for tables: {advice}")
         check_output(output, self.paths())
 
     def open(
@@ -227,7 +230,8 @@ class InputFiles(NamedTuple):
     ) -> str | list[str] | None:
         """Return the labels of the segments' units from the file of --units, else `unit`."""
         if self.unit_labels is None:
-            return unit
+            is_column = self.evalset is not None and unit == self.reading.columns.get("unit")
+            return "document" if unit is not None and is_column else unit
         if unit is not None:
             raise InputError("--unit and --units exclude each other: leave out one")
         return read_labels(self.unit_labels, systems, "unit")
@@ -286,8 +290,6 @@ class InputFiles(NamedTuple):
 
     def _open_set(self, source: SetInput, progress: Progress = silent) -> EvalSet:
         evalset = source.load(progress)
-        for remark in evalset.remarks:
-            note(remark if source.is_tables else f"{source.name}: {remark}")
         return evalset.select(systems=self.candidates) if self.candidates else evalset
 
     def n_references(self) -> int | None:
@@ -418,10 +420,17 @@ class TableOptions(NamedTuple):
     shards: str | None = None
     shard: str | None = None
 
-    def resolve(self, inputs: InputFiles) -> InputFiles:
+    def resolve(
+        self,
+        inputs: InputFiles,
+        unit: str | None = None,
+        slices: str | None = None,
+        streams: bool = True,
+    ) -> InputFiles:
         """Return inputs whose set is known: what CANDIDATE names, or a table that is read whole.
 
-        CANDIDATE may be text files, the name or path of a set, or tables.
+        CANDIDATE may be text files, the name or path of a set, or tables. `unit` and `slices` may
+        be columns of a table. Without `streams`, every table is read whole.
         """
         if inputs.evalset is not None or not inputs.candidates:
             return inputs
@@ -429,18 +438,21 @@ class TableOptions(NamedTuple):
         if source is not None:
             return inputs.of_set(source)
         if self.are_tables(inputs):
-            return inputs if self._are_streamed(inputs) else inputs.of_tables(self._columns(inputs))
+            has_slices = slices not in (None, LENGTH, *GROUPINGS)  # a column
+            if streams and (has_slices or self._are_streamed(inputs)):
+                return inputs
+            return inputs.of_tables(self._columns(inputs, unit))
         has_reference_files = any(os.path.isfile(name) for name in inputs.references)
         if inputs.read_as is None and not has_reference_files and not inputs.optional_references:
             from karat.tables.files import is_table
 
             if all(is_table(split_table_name(argument)[1]) for argument in inputs.candidates):
-                return inputs.of_tables(self._columns(inputs))
+                return inputs.of_tables(self._columns(inputs, unit))
         return inputs
 
     def _are_streamed(self, inputs: InputFiles) -> bool:
-        """Return whether tables are streamed: large ones, those on engines, and named columns."""
-        from karat.tables.streams import is_large
+        """Return whether tables are streamed: named columns, engines, and `is_streamed_file`."""
+        from karat.tables.streams import is_streamed_file
 
         default = TableOptions()
         if any(getattr(self, name) != getattr(default, name) for name in self._fields):
@@ -448,23 +460,22 @@ class TableOptions(NamedTuple):
         if inputs.references and not inputs.reading.texts():
             return True
         paths = [split_table_name(argument)[1] for argument in inputs.candidates]
-        return any(not os.path.isfile(path) for path in paths) or is_large(paths)
+        return not inputs.reading.texts() and is_streamed_file(paths)
 
-    def _columns(self, inputs: InputFiles) -> dict[str, str]:
-        """Return the columns by role that --candidate, -r, --by and --id name."""
-        columns = {
-            "candidate": ",".join(self.candidate),
-            "reference": ",".join(inputs.references),
-            "system": self.by or "",
-            "id": self.id or "",
+    def _columns(self, inputs: InputFiles, unit: str | None = None) -> dict[str, str]:
+        """Return the columns by role that --candidate, -r, --by, --id and --unit name."""
+        named = {
+            ("candidate", "--candidate"): ",".join(self.candidate),
+            ("reference", "-r"): ",".join(inputs.references),
+            ("system", "--by"): self.by or "",
+            ("id", "--id"): self.id or "",
+            ("unit", "--unit"): "" if unit in (None, SEGMENT, *GROUPINGS) else str(unit),
         }
-        for role, column in columns.items():
+        for (role, option), column in named.items():
             if column and role in inputs.reading.columns:
-                options = {"candidate": "--candidate", "reference": "-r", "system": "--by"}
-                option = options.get(role, "--id")
                 problem = f"{option} {column} and --column {role}={inputs.reading.columns[role]}"
                 raise InputError(f"{problem} name the column of one role: leave out one of them")
-        return {role: column for role, column in columns.items() if column}
+        return {role: column for (role, _), column in named.items() if column}
 
     def are_tables(self, inputs: InputFiles) -> bool:
         """Return whether the inputs are tables; reject options for tables if they are not."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
+from karat import score_settings
 from karat.cli import show
 from karat.cli.command import second_words
 from karat.cli.parameters import (
@@ -42,7 +43,6 @@ from karat.report.render.renderers import (
     check_binary,
     check_spreadsheet_safe,
 )
-from karat.score_settings import DEFAULT_METRICS
 from karat.settings import NamedTexts, Settings, parameter_name, resamples_setting, seed_setting
 from karat.tables.options import ReadingOptions
 
@@ -54,6 +54,7 @@ PLAIN_TEXT = "text"
 """The format of files with one segment per line."""
 
 command_line = show.command_line
+DEFAULT_METRICS = score_settings.DEFAULT_METRICS
 _NOT_WRITTEN = re.compile(
     r"xlsm?|xlsb|ods|docx?|odt|rtf|pptx?|feather|arrow|orc|avro|pickle|pkl|npy|npz|h5|hdf5|mat|"
     r"rds|sav|dta|db|sqlite|pdf|ps|eps|png|jpe?g|gif|webp|bmp|tiff?|zip|gz|tgz|bz2|xz|zst|7z|rar|"
@@ -299,15 +300,19 @@ _model_judges = named(
 )
 
 
-_READING_NAMES = tuple(parameter_name(f) for f in fields(ReadingOptions))
 _table_reading = settings_options(ReadingOptions)
+
+
+def _pop_reading(values: dict[str, Any]) -> ReadingOptions:
+    """Remove the options of tables from the values of all options, and return them."""
+    return ReadingOptions(**{f.name: values.pop(parameter_name(f)) for f in fields(ReadingOptions)})
 
 
 def with_table_reading(values: dict[str, Any]) -> dict[str, Any]:
     """Return the values of options, with those of `ReadingOptions` among `reader_options`."""
-    chosen = {name: values.pop(name) for name in _READING_NAMES if name in values}
-    reader_options = (*values["reader_options"], *ReadingOptions(**chosen).texts())
-    return {**values, "reader_options": reader_options}
+    values = dict(values)
+    reading = _pop_reading(values)
+    return {**values, "reader_options": (*values["reader_options"], *reading.texts())}
 
 
 def _make_set_input(**values: Any) -> SetInput:
@@ -411,7 +416,7 @@ def segment_options(unit: str) -> Callable[[F], F]:
 def _make_input_files(evalset: str | None, **values: Any) -> InputFiles:
     from karat.cli.inputs import InputFiles, SetInput
 
-    reading = ReadingOptions(**{name: values.pop(name) for name in _READING_NAMES})
+    reading = _pop_reading(values)
     files = InputFiles(**values, reading=reading)
     if evalset is None:
         return files

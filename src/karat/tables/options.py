@@ -45,13 +45,13 @@ class ReadingOptions(Settings):
         heading=TABLES,
     )
     repeats: str | None = text_setting(
-        "--repeated-ids repeats",
+        "--repeated-ids repeated_ids",
         "Rows of one system with the same id: several answers, or the first or last row counts. "
         "Default: answers if every id has equally many, else refused.",
         choices=REPEATS,
     )
     scale: NamedTexts = named_texts_setting(  # noqa: RUF009 - a field
-        "--rating-scale scale",
+        "--rating-scale rating_scale",
         "Scale of a rating: fluency=1..5, errors=5..1 if lower is better, quality=bad,ok,good for "
         "words. Default: detected.",
         "DIMENSION=SCALE",

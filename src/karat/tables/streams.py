@@ -10,6 +10,8 @@ import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from karat.errors import InputError
+from karat.evalset.reading import USUAL_COLUMNS
 from karat.tables.files import Table, read_table
 from karat.tables.options import ReadingOptions
 from karat.tables.roles import infer_roles
@@ -31,6 +33,11 @@ class StreamColumns(NamedTuple):
     by: str | None
     id: str | None
     unit: str | None
+
+    @property
+    def only_texts(self) -> bool:
+        """Whether nothing but texts has a role, so that a set would show no more."""
+        return (self.by, self.id, self.unit) == (None, None, None)
 
 
 def stream_columns(table: Table, options: ReadingOptions) -> StreamColumns | None:
@@ -63,9 +70,29 @@ def sample_columns(source: Any, options: ReadingOptions | None = None) -> Stream
     return stream_columns(read_table(source, options, limit=SAMPLE), options)
 
 
-def is_large(paths: Sequence[str]) -> bool:
-    """Return whether files are together so large that they are streamed if they can be."""
-    return sum(os.path.getsize(path) for path in paths if os.path.isfile(path)) >= LARGE
+def has_texts_only(columns: Sequence[str]) -> bool:
+    """Return whether usual names show the candidate and the reference, and no system."""
+    names = [column.lower() for column in columns]
+    counts = {role: sum(name in USUAL_COLUMNS[role] for name in names) for role in USUAL_COLUMNS}
+    return (counts["candidate"], counts["reference"], counts["system"]) == (1, 1, 0)
+
+
+def is_streamed_file(paths: Sequence[str]) -> bool:
+    """Return whether the files of a table are streamed: large ones, folders, patterns and addresses.
+
+    A single small file is streamed, too, if it has nothing but a candidate and references.
+    """
+    if any(not os.path.isfile(path) for path in paths):
+        return True
+    if sum(os.path.getsize(path) for path in paths) >= LARGE:
+        return True
+    if len(paths) > 1:
+        return False
+    try:
+        columns = sample_columns(paths[0])
+    except InputError:
+        return False
+    return columns is not None and columns.only_texts
 
 
 def _has_usual_ending(table: Table) -> bool:

@@ -14,7 +14,7 @@ from karat.cli.show import check_output, command_line, say, show
 from karat.errors import InputError
 from karat.headings import OUTPUT, TESTS
 from karat.progress import Bar
-from karat.score_settings import DEFAULT_METRICS, ComparisonSettings, PowerSettings, ScoreSettings
+from karat.score_settings import ComparisonSettings, PowerSettings, ScoreSettings
 
 if TYPE_CHECKING:
     from karat.metrics.base import Metric
@@ -121,8 +121,8 @@ def score_command(
     from karat.api import score
     from karat.scoring import load_metrics
 
-    inputs = table.resolve(inputs)
-    names = [*(metrics or DEFAULT_METRICS), *filter(None, [view.sort])]
+    inputs = table.resolve(inputs, settings["units"])
+    names = [*(metrics or options.DEFAULT_METRICS), *filter(None, [view.sort])]
     parsed = load_metrics(names)
     segments = settings["segments"] = settings["segments"] or level == "segment"
     intervals = settings["intervals"]
@@ -272,8 +272,8 @@ def compare_command(
     from karat.api import compare
     from karat.scoring import load_metrics
 
-    inputs = table.resolve(inputs)
-    parsed = load_metrics(metrics or DEFAULT_METRICS)
+    inputs = table.resolve(inputs, settings["units"], settings["slices"])
+    parsed = load_metrics(metrics or options.DEFAULT_METRICS)
     if slice_file is not None and settings["slices"] is not None:
         raise InputError("--slice and --slices exclude each other: leave out one")
     with Bar() as progress:
@@ -321,11 +321,8 @@ def power_command(
     from karat.power_analysis import power
     from karat.scoring import load_metrics
 
-    inputs = TableOptions().resolve(inputs)
-    parsed = load_metrics(metrics or DEFAULT_METRICS)
-    if TableOptions().are_tables(inputs._replace(unit_labels=None)):
-        advice = "give files below 32 MB, text files with one segment per line, or a set"
-        raise InputError(f"karat power does not work with streamed tables: {advice}")
+    inputs = TableOptions().resolve(inputs, settings["units"], streams=False)
+    parsed = load_metrics(metrics or options.DEFAULT_METRICS)
     inputs.check(output, parsed)
     with Bar() as progress:
         systems, references = inputs.open(parsed, progress)

@@ -22,8 +22,9 @@ from karat.report.model import (
     score_digits,
 )
 from karat.results import interval_digits, people_column
+from karat.score_settings import LENGTH
 from karat.scoring import row_digits
-from karat.slices import LENGTH, SLICE_COLUMNS, SliceRow
+from karat.slices import SLICE_COLUMNS, SliceRow
 from karat.stats.significance import BETTER, WORSE
 
 MAX_OPEN_PANELS = 6
