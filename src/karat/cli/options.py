@@ -424,6 +424,19 @@ def _make_input_files(evalset: str | None, **values: Any) -> InputFiles:
     return files._replace(read_as=None, evalset=SetInput(evalset, files.read_as, options))
 
 
+def _make_candidate(candidate: str, **values: Any) -> InputFiles:
+    from karat.cli.inputs import InputFiles
+
+    return InputFiles([candidate], reading=_pop_reading(values), **values)
+
+
+def candidate(*more: Callable[[Any], Any]) -> Callable[[F], F]:
+    """Return the decorator that adds CANDIDATE, one system in a file, table or set: `inputs`."""
+    argument = click.argument("candidate", type=click.Path(), shell_complete=complete_set)
+    reading = (_read_texts_as, _reader_options, _table_reading)
+    return bundle("inputs", argument, references, *more, *reading, make=_make_candidate)
+
+
 texts = bundle(
     "inputs",
     click.argument("candidates", nargs=-1, type=click.Path(), metavar="CANDIDATE..."),

@@ -69,7 +69,8 @@ def draw_units(
     share = count / len(names)
     rows = tuple(Draw(names[at], share, RANDOM, 1, unit) for at in indices)
     note = f"{count:,} of {len(names):,} {unit}s, each with probability {share:.4g}; seed {seed}."
-    return DrawnUnits(loaded.name, rows, (note,), {"count": count, "unit": unit, "seed": seed})
+    notes = note, *loaded.remarks
+    return DrawnUnits(loaded.name, rows, notes, {"count": count, "unit": unit, "seed": seed})
 
 
 CLASSES = 4

@@ -82,6 +82,7 @@ def flood(evalset: SetSource, settings: Flood) -> FloodedSet:
         settings: settings, such as the dimension and the share of answers.
     """
     evalset = as_evalset(evalset)
+    evalset.check_texts()
     human = evalset.human(settings.dimension)
     dimension = evalset.dimensions[settings.dimension]
     if dimension.better == "lower":
@@ -130,7 +131,7 @@ def flood(evalset: SetSource, settings: Flood) -> FloodedSet:
     threshold = f"{settings.dimension} {lowest_correct:g}{reason}"
     note = f"Answers count as correct at or above {threshold}."
     flooded = _replace_outputs(evalset, outputs, is_flooded, settings)
-    return FloodedSet(flooded, tuple(chosen), rows, asdict(settings), (note,))
+    return FloodedSet(flooded, tuple(chosen), rows, asdict(settings), (note, *evalset.remarks))
 
 
 def _lowest_correct(

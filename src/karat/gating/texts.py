@@ -98,9 +98,13 @@ def read_texts(
         tuple(measures),
         against,
         item_texts,
-        notes=inference.remarks,
+        notes=(*inference.remarks, *_set_remarks(output)),
         units=inference.units,
     )
+
+
+def _set_remarks(output: Any) -> tuple[str, ...]:
+    return output.remarks if isinstance(output, EvalSet) else ()
 
 
 def _is_frame(output: Any) -> bool:

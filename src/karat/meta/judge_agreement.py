@@ -129,6 +129,7 @@ def judge_agreement(
     parts = {name: _split_by_kind(remaining.judgements.select_dimension(name)) for name in names}
     tables = [(name, part.people, part.systems) for name, part in parts.items()]
     base = agreement_of(evalset.name, tables, excluded)
+    base = replace(base, notes=(*base.notes, *evalset.remarks))
     if not remaining.judgements.judge_kinds:
         return base
     judges: list[JudgeRow] = []
