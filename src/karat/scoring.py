@@ -265,7 +265,7 @@ def compute_statistics(
 
     `resampling` describes the planned intervals and tests; signatures must not claim others.
     """
-    systems, references, metrics, segments = inputs
+    systems, references, metrics, segments = inputs[:4]
     for m in metrics:
         m.check_claims(references.number, resampling)
         m.check_outputs([*systems], segments)

@@ -314,6 +314,7 @@ def frame(**more: Any) -> pd.DataFrame:
     return pd.DataFrame(data, index=["q7", "q9"])
 
 
+NAMED = {"candidate": "output", "reference": "reference"}
 REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
     "missing": (frame(output=["a", None]), {}, r"row 2 \(index 'q9'\): column 'output' is null"),
     "NaN": (
@@ -349,17 +350,21 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
     ),
     "lists of candidates": (
         frame(output=[["a"], ["b"]]),
-        {},
+        NAMED,
         "column 'output' holds lists of text, expected text",
     ),
-    "numbers": (frame(output=[1, 2]), {}, "column 'output' holds whole numbers, expected text"),
-    "floats": (frame(output=[1.5, 2]), {}, "column 'output' holds floats, expected text"),
+    "numbers": (frame(output=[1, 2]), NAMED, "column 'output' holds whole numbers, expected text"),
+    "floats": (frame(output=[1.5, 2]), NAMED, "column 'output' holds floats, expected text"),
     "a number among texts": (
         frame(output=["a", 7]),
-        {},
+        NAMED,
         r"row 2 \(index 'q9'\): column 'output' is 7 \(whole number\); every row needs a text",
     ),
-    "all missing": (frame(output=[None, None]), {}, "column 'output' holds nulls, expected text"),
+    "all missing": (
+        frame(output=[None, None]),
+        NAMED,
+        "column 'output' holds nulls, expected text",
+    ),
     "no such column": (
         frame(),
         {"candidate": "outputs"},
@@ -377,12 +382,12 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
         {"by": "model"},
         "column 'model' holds dates or times",
     ),
-    "empty": (frame().head(0), {}, "table has no rows: there is nothing to score"),
+    "empty": (frame().head(0), {}, "table has no rows"),
     "empty, Polars": (pl.DataFrame({"output": [], "reference": []}), {}, "holds nulls|no rows"),
     "no columns": (
         pd.DataFrame(),
         {},
-        r"no column has a usual name for candidates \(it has none\)",
+        "table has no columns",
     ),
     "columns without names": (pd.DataFrame([[1, 2]]), {}, "its columns are named by int, as in 0"),
     "wide and long": (
@@ -432,7 +437,7 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
     "two columns of one name": (
         pd.DataFrame([["a", "b", "c"]], columns=["output", "reference", "reference"]),
         {},
-        "table has 2 columns 'reference': rename one of them",
+        "table has two columns 'reference': rename one of them",
     ),
     "texts as systems": (
         frame(),
@@ -495,7 +500,10 @@ def test_files_of_tables_go_through_the_same_door(tmp_path: Path) -> None:
         for path in (tmp_path / name, str(tmp_path / name), [tmp_path / name]):
             scoring = kt.score(path, metrics=METRICS, by="model", id="segment", intervals=True)
             assert scores(scoring) == expected
-    assert scores(kt.score(tmp_path / "t.jsonl")) == scores(kt.score(table))
+    names = {"candidate": "prediction", "reference": "references"}
+    assert scores(kt.score(tmp_path / "t.jsonl", **names)) == scores(kt.score(table, **names))
+    with pytest.raises(kt.InputError, match=r"no output for 1 of 5 segments.*skip-missing"):
+        kt.score(tmp_path / "t.jsonl")  # the column of systems is detected
     with pytest.raises(kt.InputError, match="no table to join the scores to"):
         kt.score(tmp_path / "t.parquet", segments=True).join()
 

@@ -225,7 +225,7 @@ def test_one_file_can_be_two_systems_of_different_names(jsonl: Path) -> None:
     file = jsonl / "v1.jsonl"
     compared = kt.compare({"x": file, "y": file}, metrics="chrf")
     assert [row.delta for row in compared.rows] == [None, 0.0]
-    with pytest.raises(kt.InputError, match="named twice: its rows would count twice"):
+    with pytest.raises(kt.InputError, match=r"two files have the system .*: give systems names"):
         kt.score([file, file], metrics="chrf")
 
 
@@ -244,21 +244,26 @@ def test_rows_that_cannot_be_paired(jsonl: Path, capsys: pytest.CaptureFixture[s
     """A comparison of other segments than those of the baseline is refused."""
     write_jsonl(Path("short.jsonl"), rows_of("v2")[:-1])
     printed = sentence(capsys, "compare", "v1.jsonl", "short.jsonl")
-    assert printed.startswith("v1.jsonl has 6 rows and short.jsonl 5: without ids, row 1 of a file")
+    assert printed.startswith("v1.jsonl and short.jsonl have different ids: 1 only in v1.jsonl")
     write_jsonl(Path("other.jsonl"), [*rows_of("v2")[:3], *rows_of("v2")[:2:-1]])
-    printed = sentence(capsys, "compare", "v1.jsonl", "other.jsonl")
+    named = ("--candidate", "output", "-r", "reference")
+    printed = sentence(capsys, "compare", "v1.jsonl", "other.jsonl", *named)
     assert printed.startswith(
         "v1.jsonl and other.jsonl have different references in row 4: without"
     )
-    ordered, paired = (
-        scores(capsys, "compare", "v1.jsonl", name, "--id", "id")
-        for name in ("v2.jsonl", "other.jsonl")
+    ordered, paired, detected = (
+        scores(capsys, "compare", "v1.jsonl", name, *more)
+        for name, more in (
+            ("v2.jsonl", ("--id", "id")),
+            ("other.jsonl", ("--id", "id")),
+            ("other.jsonl", ()),
+        )
     )
-    assert list(ordered.values()) == list(paired.values())
+    assert list(ordered.values()) == list(paired.values()) == list(detected.values())
 
 
 def test_a_file_without_rows(jsonl: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("v3.csv").write_text("output,reference\n")
     Path("v4.csv").write_text("output,reference\na b,a b\n")
     printed = sentence(capsys, "score", "v4.csv", "v3.csv", "-m", "chrf")
-    assert printed == "v3.csv has no rows: there is nothing to score"
+    assert printed == "v3.csv: the table has no rows (columns: output, reference)"

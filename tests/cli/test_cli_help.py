@@ -73,8 +73,8 @@ def test_options_are_completed(karat: Karat) -> None:
     assert completed(karat, "score", "--s") == [
         f"plain,--{name}"
         for name in (
-            *("set", "segments", "sort", "spreadsheet-safe", "shards", "skip-missing"),
-            *("shard", "signature", "signature-only"),
+            *("set", "skip-missing", "sheet", "separator", "schema", "segments", "sort"),
+            *("spreadsheet-safe", "shards", "shard", "signature", "signature-only"),
         )
     ]
 
@@ -102,7 +102,7 @@ def test_formats_and_files_are_completed(karat: Karat) -> None:
 def test_formats_to_read_are_completed(karat: Karat) -> None:
     offered = completed(karat, "score", "x", "--read-as", "")
     assert offered[:2] == ["plain,text", "plain,gtm-sgml"]
-    assert offered[-2:] == ["plain,jsonl", "plain,studio"]
+    assert offered[-2:] == ["plain,table", "plain,studio"]
     assert completed(karat, "score", "--set", "x", "--read-as", "")[0] == "plain,dir"
     offered = completed(karat, "grid", "x", "-r", "y", "--read-as", "")
     assert offered == ["plain,text", "plain,gtm-sgml"]

@@ -91,8 +91,18 @@ def test_units_of_a_file_are_used(output: Output, folder: Any) -> None:
     assert json.loads(output(*args))["rows"][0]["units"] == 12
 
 
-def test_tables_are_refused_in_a_sentence(run_karat: Called, folder: Any) -> None:
-    (folder / "table.csv").write_text("candidate,reference\na,b\n")
-    found = run_karat("power", "table.csv", "-r", "reference")
-    assert found.returncode == 2
-    assert "karat power does not work with tables" in " ".join(found.stderr.split())
+def test_tables_are_pilots(run_karat: Called, folder: Any) -> None:
+    pilots = [
+        [f"{word} cat {i} sat on the {word if i % 3 else 'mat'}" for i in range(12)]
+        for word in ("a", "the", "one")
+    ]
+    for name, texts in zip(("a.txt", "b.txt", "ref.txt"), pilots, strict=True):
+        (folder / name).write_text("".join(f"{text}\n" for text in texts))
+    names = ("a", "b", "reference")
+    rows = [dict(zip(names, row, strict=True)) for row in zip(*pilots, strict=True)]
+    lines = "".join(f"{json.dumps(row)}\n" for row in rows)
+    (folder / "table.jsonl").write_text(lines)
+    options = ("-m", "chrf", "-f", "json")
+    of_table = json.loads(run_karat("power", "table.jsonl", *options).stdout)
+    of_files = json.loads(run_karat("power", "a.txt", "b.txt", "-r", "ref.txt", *options).stdout)
+    assert of_table["rows"] == of_files["rows"]

@@ -159,12 +159,15 @@ def test_systems_are_not_pooled_silently(folder: Path, run_karat: Called, output
     path = folder / "mine.jsonl"
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     args = ("score", "mine.jsonl", "-m", "chrf", "--intervals")
+    by_system = output("score", "mine.jsonl", "-m", "chrf", "--intervals", "-f", "json")
+    assert [row["system"] for row in json.loads(by_system)["rows"]] == [*OUTPUTS]
     found = run_karat(*args, "--id", "id")
     assert (found.returncode, found.stdout, found.stderr.count("\n")) == (2, "", 1)
     assert "add --by model (in Python by=)" in found.stderr
     assert "repeated answers of one system, add --unit id" in found.stderr
     remark = "All rows are one system, and column 'model' has several values"
-    assert remark in " ".join(output(*args).split())
+    named = ("--candidate", "candidate", "-r", "reference")
+    assert remark in " ".join(output(*args, *named).split())
     for more in (("--by", "model", "--id", "id"), ("--id", "id", "--unit", "id")):
         assert "All rows are one system" not in " ".join(output(*args, *more).split())
     one = [{**line, "model": "old"} for line in lines]

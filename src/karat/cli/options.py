@@ -430,7 +430,9 @@ def _make_candidate(candidate: str, **values: Any) -> InputFiles:
     return InputFiles([candidate], reading=_pop_reading(values), **values)
 
 
-def candidate(*more: Callable[[Any], Any]) -> Callable[[F], F]:
+def candidate(
+    *more: Callable[[Any], Any],
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return the decorator that adds CANDIDATE, one system in a file, table or set: `inputs`."""
     argument = click.argument("candidate", type=click.Path(), shell_complete=complete_set)
     reading = (_read_texts_as, _reader_options, _table_reading)

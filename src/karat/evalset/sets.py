@@ -372,8 +372,8 @@ class EvalSet:
         """Raise if the set has human or other scores alone, without any text."""
         if not self.has_texts and not any(self.references):
             raise InputError(
-                f"{self.name} has scores without texts: this needs the outputs of systems; add them "
-                "to the table"
+                f"{self.name} has scores without texts: this needs the outputs of systems; add "
+                "their column to the table"
             )
 
     def outputs(self) -> dict[str, list[str]]:
@@ -386,8 +386,9 @@ class EvalSet:
                 raise InputError(
                     f"{self.name}: system {short(system)} has no output for {len(missing):,} of "
                     f"{len(self):,} segments (the first is {short(self.segments[missing[0]])}): a "
-                    "score over all segments needs every output; leave the system out, or select "
-                    "segments"
+                    "score over all segments needs every output; leave the system out, select "
+                    "segments, or leave out incomplete segments of a table (--skip-missing, in "
+                    "Python skip_missing=True)"
                 )
             complete[system] = [text for text in outputs if text is not None]
         return complete
@@ -405,7 +406,8 @@ class EvalSet:
             number = f"{len(bare):,} of {len(self):,} segments have"
             raise InputError(
                 f"{self.name}: {number} no reference, the first is {quoted(bare[0])}: metrics need "
-                "at least one for each; add them or select other segments"
+                "at least one for each; add them, select other segments, or leave out these of a "
+                "table (--skip-missing, in Python skip_missing=True)"
             )
         groups = [list(group) for group in self.references]
         return groups if self.trees is None else TextWithTrees(groups, self.trees)

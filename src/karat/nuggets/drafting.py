@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from karat.errors import InputError, OutputError, quoted, short
-from karat.evalset.catalogue import GivenPath
-from karat.evalset.loading import as_evalset
+from karat.evalset.loading import SetSource, as_evalset
 from karat.evalset.reading import (
     Reading,
     check_member,
@@ -26,7 +25,6 @@ from karat.evalset.reading import (
     read_json_lines,
     read_lines,
 )
-from karat.evalset.sets import EvalSet
 from karat.llm.interview import (
     MAX_TEXT_LENGTH,
     InterviewTask,

@@ -71,6 +71,8 @@ def _align_rows(
     """Return the items of one table without ids."""
     systems = [id_of(record.get(roles.system)) for record in table.records] if roles.system else []
     judges = [id_of(record.get(roles.judge)) for record in table.records] if roles.judge else []
+    if roles.ratings and all(rating.id for rating in roles.ratings):
+        return [_numbers(len(table.records))], ""  # columns are items
     has_several = len({*systems}) > 1
     is_long = len({*judges}) > 1 or bool(roles.dimension) or bool(roles.epoch)
     if not has_several and not is_long:

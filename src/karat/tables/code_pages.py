@@ -115,7 +115,7 @@ ARABIC: Mapping[str, Language] = {
 }
 
 _KANA = re.compile(r"[\u3040-\u30ff]")
-_HANGUL = re.compile(r"[\uac00-\ud7a3]")
+_HANGUL = re.compile("[이다는에의을가하고은로도지기나한를사어리아서습니요있시]")
 _CHINESE = re.compile(
     "[的一是不了在有我他这個个中大来上國国人到说們们为子和你地出道也时時年这這為會会]"
 )
@@ -148,7 +148,7 @@ CODE_PAGES = (
 _EAST_ASIAN: tuple[tuple[str, str, re.Pattern[str], float], ...] = (
     ("cp932", "Shift-JIS", _KANA, 0.25),
     ("euc-jp", "EUC-JP", _KANA, 0.25),
-    ("cp949", "EUC-KR", _HANGUL, 0.7),
+    ("cp949", "EUC-KR", _HANGUL, 0.2),
     ("gb18030", "GB18030", _CHINESE, 0.1),
     ("cp950", "Big5", _CHINESE, 0.1),
 )

@@ -24,6 +24,7 @@ from karat.tables.grids import (
     ROWS_ABOVE,
     Grid,
     GridRow,
+    counted,
     extent,
     header_evidence,
     is_number,
@@ -225,13 +226,13 @@ def _checked_rows(
             continue
         checked.append(GridRow(row.line, cells))
     if wrong:
-        row = wrong[0]
-        more = f" (and {len(wrong) - 1:,} more rows)" if len(wrong) > 1 else ""
+        row, fields = wrong[0], counted(len(wrong[0].cells), "field")
+        more = f" (and {counted(len(wrong) - 1, 'more row')})" if len(wrong) > 1 else ""
         label = SEPARATORS.get(dialect.separator, quoted(dialect.separator))
         raise InputError(
-            f"{name}, line {row.line}: found {len(row.cells)} fields, expected {grid.width}, by "
-            f"the separator {label}{more}: quote fields that hold a separator or a line end, or "
-            "use --separator or --header"
+            f"{name}, line {row.line}: found {fields}, expected {grid.width}, by the separator "
+            f"{label}{more}: quote fields that hold a separator or a line end, or use --separator "
+            "or --header"
         )
     return checked, repeated
 

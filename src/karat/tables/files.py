@@ -219,7 +219,7 @@ def content_format(content: FileContent) -> str:
     if head.startswith(b"PK\x03\x04"):
         return "xlsx"
     refuse_binary(head, name, "a table")
-    start = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+    start = head.lstrip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n")[:1]
     if start in (b"{", b"[") and is_json_start(head, complete):
         return "json"
     return "text"
@@ -241,7 +241,8 @@ def is_table(source: TableSource) -> bool:
         is_frame: bool = load("karat.tables.frames:is_frame")(source)
         return is_frame
     if os.fspath(source) == "-":
-        return _is_table_head(_standard_input_head(), False)
+        head = _standard_input_head()
+        return _is_table_head(head, head.endswith(b"\n"))
     try:
         if not os.path.isfile(source):
             return False

@@ -161,13 +161,13 @@ def _cell_evidence(cell: Any, column: Sequence[Any], counted: bool) -> int:
     median = lengths[len(lengths) // 2] if lengths else 0
     is_above_numbers = bool(column) and 5 * numbers >= 4 * len(column)
     is_above_texts = len(text) <= _SHORT_NAME and median > max(3 * len(text), 30)
-    return int(is_above_numbers or is_above_texts or _is_usual(text))
+    return int(is_above_numbers or is_above_texts or is_usual_name(text))
 
 
 def _is_like_column(text: str, column: Sequence[Any]) -> bool:
     """Return whether a text is one of the values below it, or a value of the same form."""
     texts = [value.strip() for value in column if isinstance(value, str)]
-    if text in texts and (text in texts[1:] or not _is_usual(text)):
+    if text in texts and (text in texts[1:] or not is_usual_name(text)):
         return True
     if len(text) > _LONG_TEXT or text.endswith(_SENTENCE_END):
         lengths = sorted(map(len, texts))
@@ -177,7 +177,7 @@ def _is_like_column(text: str, column: Sequence[Any]) -> bool:
     return "0" in pattern and len(column) > 1 and 5 * alike >= 4 * len(column)
 
 
-def _is_usual(text: str) -> bool:
+def is_usual_name(text: str) -> bool:
     """Return whether a text is a usual name of a column, or has at most three words with one."""
     words = [word.lower() for word in split_words(text)]
     if len(words) <= 3 and any(word in USUAL_NAMES for word in words):
@@ -261,7 +261,8 @@ def _first_wide_row(rows: Sequence[GridRow], merges: Merges) -> int:
 def _is_title(row: GridRow, width: int) -> bool:
     """Return whether a row above a table has a title or a setting rather than names."""
     filled = _filled(row.cells)
-    return width > 1 and len(filled) <= max(1, width // 2)
+    is_setting = len(filled) == 2 and str(row.cells[filled[0]]).strip().endswith(":")
+    return width > 1 and (is_setting or len(filled) <= max(1, width // 2))
 
 
 def _header_depth(rows: Sequence[GridRow], top: int, merges: Merges) -> int:
@@ -285,7 +286,7 @@ def _header_depth(rows: Sequence[GridRow], top: int, merges: Merges) -> int:
 def _is_group_row(upper: GridRow, lower: GridRow, below: Sequence[GridRow], merges: Merges) -> bool:
     """Return whether a row names groups of the columns that the next row names."""
     groups, names = _filled(upper.cells), _filled(lower.cells)
-    if not groups or any(is_number(upper.cells[at]) for at in groups):
+    if not groups or any(_is_setting(upper.cells[at]) for at in groups):
         return False
     if any(is_number(lower.cells[at]) or not isinstance(lower.cells[at], str) for at in names):
         return False
@@ -304,6 +305,11 @@ def _is_group_row(upper: GridRow, lower: GridRow, below: Sequence[GridRow], merg
                     at < len(lower.cells)), strict=False))  # fmt: skip
     is_repeated = len(set(texts)) < len(texts)
     return is_repeated and evidence.names > 0 and len(pairs) == len(groups)
+
+
+def _is_setting(cell: Any) -> bool:
+    """Return whether a cell above a table is a number or the label of a setting: `Date:`."""
+    return is_number(cell) or str(cell).strip().endswith(":")
 
 
 def _joined_names(header: Sequence[GridRow], width: int, merges: Merges) -> list[str]:

@@ -170,7 +170,7 @@ def _may_be_reference(search: RoleSearch, name: str) -> bool:
 def _find_inputs(search: RoleSearch) -> None:
     """Choose question and source."""
     if search.roles.question is None:
-        names = [n for n in _exact(search, "question") if _is_input(search.profiles[n])]
+        names = [n for n in _exact(search, "question") if _is_question(search.profiles[n])]
         if names:
             search.take("question", names[0])
     if search.roles.source is None:
@@ -179,6 +179,14 @@ def _find_inputs(search: RoleSearch) -> None:
             names = [n for n in search.named("text") if is_textual(search.profiles[n])]
         if names:
             search.take("source", names[0])
+
+
+def _is_question(profile: ColumnProfile) -> bool:
+    """Return whether cells are questions, not a few labels such as names of users."""
+    is_repeated = 3 * len(profile.distinct) <= len(profile.present)
+    return not profile.is_boolean and not (
+        is_repeated and profile.mean_length < 20 and profile.mean_words < 2
+    )
 
 
 def _is_input(profile: ColumnProfile) -> bool:

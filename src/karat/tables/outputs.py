@@ -15,7 +15,8 @@ from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent
 from karat.tables.alignment import find_ids
-from karat.tables.files import ReadingOptions, Table, TableSource, read_table
+from karat.tables.files import Table, TableSource, read_table
+from karat.tables.options import ReadingOptions
 from karat.tables.roles import infer_roles
 from karat.tables.rows import TableRows, make_rows
 from karat.tables.set_rows import build_set

@@ -26,7 +26,7 @@ from karat.tables.names import (
     split_words,
 )
 from karat.tables.output_columns import is_textual
-from karat.tables.roles import RatingColumn, RoleSearch, option
+from karat.tables.roles import RatingColumn, RoleSearch, option, option_name
 from karat.tables.scales import declared_scale, find_word_scale
 
 _PATTERN = re.compile(r"\{(judge|dimension|system|id)\}")
@@ -43,8 +43,11 @@ def find_ratings(search: RoleSearch) -> None:
             _find_wide(search)
     else:
         _leave_out_measures(search)
-    if roles.score and roles.score in search.declared.get("score", ()):
-        pass
+    take_scores(search)
+
+
+def take_scores(search: RoleSearch) -> None:
+    """Make all other columns of numbers scores."""
     scores = [name for name in search.free if _is_number(search.profiles[name])]
     search.free = [name for name in search.free if name not in scores]
     search.roles = replace(search.roles, scores=(*search.roles.scores, *scores))
@@ -304,7 +307,7 @@ def _refuse_unknown_words(search: RoleSearch) -> None:
             raise search.refuse(
                 f"column {quoted(name)} has the ratings {short(', '.join(map(quoted, labels)))}, "
                 "whose order is not known",
-                f"name the labels from the lowest to the highest, as in --scale "
+                f"name the labels from the lowest to the highest, as in {option_name('scale')} "
                 f"{quoted(dimension + '=' + ','.join(labels[:6]))}",
                 f"{option('ignore', name)} to leave it out",
             )
@@ -519,6 +522,3 @@ def _products(columns: Sequence[str]) -> list[str]:
             if len(firsts) > 1 and {*product(firsts, lasts)} == {tuple(p) for p in pairs}:
                 return [f"{{judge}}{separator}{{dimension}}", f"{{dimension}}{separator}{{judge}}"]
     return []
-
-
-__all__ = ["find_ratings", "id_of", "match_pattern"]

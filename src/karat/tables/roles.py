@@ -6,8 +6,10 @@ contents of columns. Where two readings are possible, the table is refused with 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from karat.errors import InputError, quoted, short
@@ -17,6 +19,7 @@ from karat.tables.cells import ColumnProfile, id_of, profile_columns
 from karat.tables.files import Table
 from karat.tables.names import compact, is_in, role_rank, split_words
 from karat.tables.options import ReadingOptions
+from karat.tables.options import ReadingOptions
 
 if TYPE_CHECKING:
     from karat.tables.schemas import Schema
@@ -25,6 +28,8 @@ SINGLE = ("id", "system", "source", "question", "contexts", "unit", "judge", "di
 """Roles of one column."""
 ROLES = (*SINGLE, "candidate", "reference", "score", "metric", "ignore")
 """Names of roles in `--column ROLE=NAME`; `score` is a rating, `metric` any other number."""
+RECORDS = "records"
+"""The path of the records in a JSON document, which `read_table` uses."""
 _ALIASES = {
     "rating": "score",
     "ratings": "score",
@@ -149,34 +154,43 @@ class RoleSearch:
 def option(role: str, *columns: str) -> str:
     """Return the option that gives columns a role, for messages."""
     text = f"{role}={','.join(columns)}"
-    return (
-        f"--column {quoted(text) if not text.replace('_', 'a').isascii() or ' ' in text else text}"
-    )
+    is_plain = re.fullmatch(r"[\w=,./:+-]+", text)
+    return f"{option_name('columns')} {text if is_plain else quoted(text)}"
+
+
+def option_name(setting: str) -> str:
+    """Return the option of commands for a setting of `ReadingOptions`."""
+    option_of_setting: str = ReadingOptions.__dataclass_fields__[setting].metadata["option"]
+    return option_of_setting.split()[0]
 
 
 def infer_roles(table: Table, options: ReadingOptions, schema: Schema | None = None) -> Roles:
     """Return the roles of a table's columns; refuse a table with several readings."""
     from karat.tables.output_columns import find_texts
-    from karat.tables.rating_columns import find_ratings
+    from karat.tables.rating_columns import find_ratings, take_scores
 
     if not table.records:
         raise InputError(f"{table.name}: no rows: expected at least one below the header")
     profiles = profile_columns(table.columns, table.records)
     free = [name for name in table.columns if not profiles[name].is_empty]
-    search = RoleSearch(table, options, profiles, free, Roles(schema.name if schema else ""))
+    search = RoleSearch(table, options, profiles, free, Roles(schema.label if schema else ""))
     search.declared = _declared_columns(table, options)
     _take_declared(search, search.declared)
+    others = "infer"
     if schema is not None:
         _take_schema(search, schema)
-    is_closed = schema is not None and schema.is_closed
-    if not is_closed:
+        others = schema.others
+    if others in ("infer", "texts"):
         _drop_row_numbers(search)
         _take_names(search)
         find_texts(search)
         _find_judge(search)
         _find_epoch(search)
         _find_id(search)
-    find_ratings(search)
+    if others == "infer":
+        find_ratings(search)
+    elif others != "ignore":
+        take_scores(search)
     _check_roles(search)
     return replace(search.roles, unused=tuple(search.free))
 
@@ -186,6 +200,8 @@ def _declared_columns(table: Table, options: ReadingOptions) -> dict[str, tuple[
     declared: dict[str, tuple[str, ...]] = {}
     for name, text in options.columns.items():
         role = _ALIASES.get(name, name)
+        if role == RECORDS:
+            continue
         if role not in ROLES:
             hint = nearest(name, ROLES) or f" (roles are {', '.join(ROLES)})"
             raise InputError(f"--column {name}={text}: no role {quoted(name)}{hint}")
@@ -260,23 +276,33 @@ def _take_declared(search: RoleSearch, declared: Mapping[str, tuple[str, ...]]) 
 def _take_schema(search: RoleSearch, schema: Schema) -> None:
     """Give columns the roles of a known schema, unless the user named other columns."""
     roles = search.roles
-    for role, names in schema.roles.items():
-        columns = [name for name in names if name in search.free]
-        if not columns:
+    for role, patterns in schema.roles.items():
+        columns = [n for p in patterns for n in search.free if n == p or fnmatchcase(n, p)]
+        if not columns or role in search.declared:
             continue
-        if role == "reference":
-            if not roles.references:
+        if role in ("reference", "metric", "ignore"):
+            if role == "reference":
                 roles = replace(roles, references=tuple(columns))
-                search.free = [name for name in search.free if name not in columns]
-        elif role == "metric":
-            roles = replace(roles, scores=(*roles.scores, *columns))
+            elif role == "metric":
+                columns = [c for c in columns if _has_numbers(search.profiles[c])]
+                roles = replace(roles, scores=(*roles.scores, *columns))
             search.free = [name for name in search.free if name not in columns]
-        elif role == "ignore":
-            search.free = [name for name in search.free if name not in columns]
-        elif getattr(roles, role) is None and not (role == "candidate" and roles.has_texts):
-            roles = replace(roles, **{role: columns[0]})
-            search.free.remove(columns[0])
-    search.roles = roles
+            continue
+        column = columns[0]
+        if role == "system" and not search.profiles[column].is_full:
+            continue
+        if role != "candidate" or not roles.has_texts:
+            roles = replace(roles, **{role: column})
+            search.free.remove(column)
+    outputs = {system: name for system, name in schema.outputs.items() if name in search.free}
+    ratings = tuple(rating for rating in schema.ratings if rating.column in search.free)
+    taken = {*outputs.values(), *(rating.column for rating in ratings)}
+    search.free = [name for name in search.free if name not in taken]
+    search.roles = replace(roles, outputs=outputs, ratings=(*roles.ratings, *ratings))
+
+
+def _has_numbers(profile: ColumnProfile) -> bool:
+    return profile.is_numeric or profile.is_boolean
 
 
 def _drop_row_numbers(search: RoleSearch) -> None:

@@ -17,9 +17,10 @@ from karat.tables.cells import (
     parse_rating,
     text_of,
 )
-from karat.tables.files import ReadingOptions, Table
+from karat.tables.files import Table
+from karat.tables.options import ReadingOptions
 from karat.tables.names import compact, scale_in_name
-from karat.tables.roles import RatingColumn, Roles, option
+from karat.tables.roles import RatingColumn, Roles, option, option_name
 from karat.tables.scales import (
     Scale,
     check_labels,
@@ -195,7 +196,10 @@ def make_rows(
             else (),
             id_of(record.get(roles.unit)) if roles.unit else None,
         )
-        for output_system, text, number in _outputs_of(record, roles, system, epoch):
+        is_item = not (roles.ratings and all(rating.id for rating in roles.ratings))
+        for output_system, text, number in (
+            _outputs_of(record, roles, system, epoch) if is_item else ()
+        ):
             outputs.append(OutputRow(location, output_system, item, text, *texts, number))
         raw_ratings += _raw_ratings(row, record, roles, system, item, epoch, location)
         scores += _scores_of(record, roles, system, item, epoch, location, table.decimal)
@@ -402,7 +406,9 @@ def _parse_ratings(
     unknown = [name for name in options.scale if compact(name) not in {"", *map(compact, scales)}]
     if raw_ratings and unknown:
         has = short(", ".join(scales))
-        raise InputError(f"--scale {unknown[0]}: no such dimension in {table.name} (it has {has})")
+        raise InputError(
+            f"{option_name('scale')} {unknown[0]}: no such dimension in {table.name} (it has {has})"
+        )
     return ratings, scales, remarks
 
 
@@ -436,6 +442,6 @@ def _values(
     for raw in cells:
         if scale.words.parse(id_of(raw.cell) or "") is None:
             problem = f"found {quoted(raw.cell)} in column {quoted(raw.column)}"
-            expected = f"expected one of {', '.join(scale.words.labels)} (--scale)"
+            expected = f"expected one of {', '.join(scale.words.labels)} ({option_name('scale')})"
             raise InputError(f"{table.location(raw.row)}: {problem}, {expected}")
     return scale

@@ -11,6 +11,7 @@ from typing import Literal
 from karat.errors import InputError, quoted
 from karat.evalset.reading import parse_number
 from karat.tables.names import compact, fold, read_data, scale_in_name, word_lists
+from karat.tables.roles import option_name
 
 USUAL = ((0, 1), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (0, 100), (-1, 1))
 """Usual scales, in the order in which values are compared with them."""
@@ -92,7 +93,7 @@ def parse_scale(text: str, dimension: str) -> Scale:
             return Scale(min(words.values.values()), max(words.values.values()), words=words)
     example = f"{dimension}=1..5" if dimension else "1..5"
     raise InputError(
-        f"--scale {dimension and dimension + '='}{text}: expected LOW..HIGH, as in {example}, or "
+        f"{option_name('scale')} {dimension and dimension + '='}{text}: expected LOW..HIGH, as in {example}, or "
         "labels from the lowest to the highest, as in bad,ok,good"
     )
 
@@ -139,5 +140,5 @@ def check_labels(location: str, dimension: str, labels: Collection[str]) -> Inpu
     return InputError(
         f"{location}: found the ratings {', '.join(map(quoted, names[:5]))}, whose order is not "
         f"known: expected numbers, or the labels from the lowest to the highest: "
-        f"--scale {quoted(f'{dimension}={listed}')} in the right order"
+        f"{option_name('scale')} {quoted(f'{dimension}={listed}')} in the right order"
     )

@@ -11,7 +11,8 @@ from karat.evalset.draft import EvalSetDraft
 from karat.evalset.judgements import MODEL, Dimension
 from karat.evalset.reading import Location, Reading, output_columns
 from karat.evalset.sets import EvalSet
-from karat.tables.files import ReadingOptions
+from karat.tables.options import ReadingOptions
+from karat.tables.roles import option_name
 from karat.tables.rows import OutputRow, Rating, ScoreRow, TableRows
 from karat.tables.scales import Scale
 
@@ -41,7 +42,9 @@ def build_set(
 ) -> EvalSet:
     """Return the rows of all tables as one set."""
     if options.repeats not in (None, *REPEATS):
-        raise InputError(f"--repeats {options.repeats}: expected one of {', '.join(REPEATS)}")
+        raise InputError(
+            f"{option_name('repeats')} {options.repeats}: expected one of {', '.join(REPEATS)}"
+        )
     remarks = [rows.summary for rows in tables]
     remarks += [text for rows in tables for text in rows.remarks]
     remarks += [remark] if remark else []
@@ -145,7 +148,9 @@ def _repeated(tables: Sequence[TableRows], options: ReadingOptions) -> _Rows:
             [row for row in ratings if (row.location, row.system) in locations],
             [row for row in scores if (row.location, row.system) in locations],
             {},
-            [f"{n_left_out:,} rows with a repeated id are left out (--repeats {options.repeats})"],
+            [
+                f"{n_left_out:,} rows with a repeated id are left out ({option_name('repeats')} {options.repeats})"
+            ],
         )
     is_balanced = len({*counts.values()}) == 1 and min(counts.values()) > 1 and not is_long
     if options.repeats is None and not is_balanced:
@@ -153,10 +158,11 @@ def _repeated(tables: Sequence[TableRows], options: ReadingOptions) -> _Rows:
         other = next(
             (r for r in rows[1:] if not is_long or r.candidate != rows[0].candidate), rows[1]
         )
+        choice = option_name("repeats")
         raise InputError(
             f"{other.location}: the id {quoted(rows[0].id)} of {short(rows[0].system)} again (first "
-            f"in {rows[0].location}): --repeats answers for several answers, --repeats first or "
-            "--repeats last for one of them"
+            f"in {rows[0].location}): {choice} answers for several answers, {choice} first or last "
+            "for one of them"
         )
     numbered: dict[tuple[Location, str, str], str] = {}
     for (system, item), rows in by_key.items():

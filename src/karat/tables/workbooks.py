@@ -31,6 +31,7 @@ from karat.tables.grids import (
     counted,
     extent,
     is_blank,
+    is_number,
     make_grid,
     without_notes,
 )
@@ -387,7 +388,7 @@ def _note_formulas(
                 "the workbook in a spreadsheet program and save it"
             )
         rows = {int(match[2]) for match in _REFERENCE.finditer(text)}
-        if number in rows and not isinstance(line[at], str):
+        if number in rows and is_number(line[at]):
             cells.computed[at] += 1
         elif len(rows) > 1 and max(rows) < number:
             cells.totals.add(number)
