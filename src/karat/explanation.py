@@ -118,7 +118,8 @@ def _open_system(
 ) -> tuple[Segments, References, str, tuple[str, ...]]:
     """Return the texts of one system, their references, its name and the remarks of its set."""
     if references is not None:
-        texts = as_segments(candidates, "candidates")
+        unchecked: Any = candidates
+        texts = as_segments(unchecked, "candidates")
         return texts, as_references(references, len(texts), texts.name), system or "candidate", ()
     from karat.evalset.loading import as_evalset
 

@@ -308,6 +308,10 @@ def _pop_reading(values: dict[str, Any]) -> ReadingOptions:
     return ReadingOptions(**{f.name: values.pop(parameter_name(f)) for f in fields(ReadingOptions)})
 
 
+table_reading = bundle("reading", _table_reading, make=lambda **values: _pop_reading(values))
+"""Options for reading a table; the command receives `reading`."""
+
+
 def with_table_reading(values: dict[str, Any]) -> dict[str, Any]:
     """Return the values of options, with those of `ReadingOptions` among `reader_options`."""
     values = dict(values)

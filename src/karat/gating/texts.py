@@ -98,13 +98,9 @@ def read_texts(
         tuple(measures),
         against,
         item_texts,
-        notes=(*inference.remarks, *_set_remarks(output)),
+        notes=inference.remarks,
         units=inference.units,
     )
-
-
-def _set_remarks(output: Any) -> tuple[str, ...]:
-    return output.remarks if isinstance(output, EvalSet) else ()
 
 
 def _is_frame(output: Any) -> bool:
