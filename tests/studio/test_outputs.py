@@ -57,7 +57,7 @@ def open_table(path: Path, text: str, store: Path, **reading: Any) -> list[str]:
 @pytest.mark.parametrize("suffix", [".csv", ".tsv"])
 def test_a_table_says_how_it_was_read(tmp_path: Path, suffix: str) -> None:
     text = TABLE if suffix == ".csv" else TABLE.replace(",", "\t")
-    columns = {"candidate": "first,second"}
+    columns = {"system": "first,second"}
     lines = open_table(tmp_path / f"own{suffix}", text, tmp_path / "own.sqlite", columns=columns)
     assert "2 rows; id=id, reference=reference" in lines[0]
     assert lines[0].endswith("systems side by side: first, second")
