@@ -1,6 +1,7 @@
 """README and docs: every command they show runs and prints what they show; so does every program.
 
-Fenced blocks marked `console` or `sh` hold commands (`$ karat …`) and what they print; those marked
+Fenced blocks marked `console` or `sh` hold commands (`$ karat …`,
+`$ python -m karat…`) and what they print; those marked
 `python` run in order in one namespace for each document. A line of `…` or `...` in shown output
 stands for any lines. A block after a line `<!-- test: skip -->` is not run. All run in a directory
 with the demonstration's systems (atlas.txt, beacon.txt, cinder.txt, drift.txt) and references
@@ -116,7 +117,7 @@ def run_command(command: str, folder: Path) -> str:
 
     A command that needs no shell runs in this process, which is ten times as quick.
     """
-    if SHELL_SIGNS.search(command):
+    if SHELL_SIGNS.search(command) or command.split(maxsplit=1)[0] != "karat":
         return run_in_shell(command, folder)
     words = shlex.split(command)
     printed, errors = io.StringIO(), io.StringIO()
@@ -133,9 +134,11 @@ def run_command(command: str, folder: Path) -> str:
 def run_in_shell(command: str, folder: Path) -> str:
     """What a shell prints for a command, which must succeed."""
     program = "from karat.cli.main import run; run()"
-    karat = f"{shlex.quote(sys.executable)} -c {shlex.quote(program)}"
+    python = shlex.quote(sys.executable)
+    functions = f"""karat() {{ {python} -c {shlex.quote(program)} "$@"; }}
+python() {{ {python} "$@"; }}"""
     done = subprocess.run(
-        ["bash", "-c", f'set -o pipefail\nkarat() {{ {karat} "$@"; }}\n{command}'],
+        ["bash", "-c", f"set -o pipefail\n{functions}\n{command}"],
         cwd=folder,
         env={key: value for key, value in os.environ.items() if key != "NO_COLOR"},
         stdin=subprocess.DEVNULL,
@@ -189,7 +192,7 @@ def check_document(text: str, folder: Path) -> int:
     for block in blocks(text):
         if block.language in SHELLS:
             for example in examples(block):
-                if example.command.split()[0] == "karat":
+                if example.command.split()[0] == "karat" or "python -m karat" in example.command:
                     check_example(example, folder)
                     ran += 1
         elif block.language == "python":
@@ -227,6 +230,8 @@ $ karat score atlas.txt -r ref1.txt -r ref2.txt \\
 metric  system
 …
 $ karat score atlas.txt -r ref1.txt -m bleu --output scores.txt
+$ cat atlas.txt | python -m karat.compat.sacrebleu ref1.txt --score-only --format text
+39.1
 $ ls no-such-file
 ```
 
@@ -253,7 +258,7 @@ assert 0 < score.value < 100
 
 
 def test_a_good_document_passes(folder: Path) -> None:
-    assert check_document(SAMPLE, folder) == 5
+    assert check_document(SAMPLE, folder) == 6
     assert (folder / "scores.txt").exists()
 
 
@@ -267,6 +272,7 @@ def test_a_good_document_passes(folder: Path) -> None:
         ("< 100", "< 1"),
         ("<!-- test: skip -->\n", ""),
         ("| cut -f 1,2", "| cut -f 1,2 | false"),
+        ("39.1", "39.2"),
     ],
 )
 def test_a_wrong_document_fails(folder: Path, right: str, wrong: str) -> None:

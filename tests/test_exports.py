@@ -109,6 +109,7 @@ PUBLIC = {
     "karat.compat.inspect_ai",
     "karat.compat.rouge_scorer",
     "karat.compat.sacrebleu",
+    "karat.compat.sacrebleu.significance",
 }
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 

@@ -103,6 +103,7 @@ def test_tables_are_pilots(run_karat: Called, folder: Any) -> None:
     lines = "".join(f"{json.dumps(row)}\n" for row in rows)
     (folder / "table.jsonl").write_text(lines)
     options = ("-m", "chrf", "-f", "json")
-    of_table = json.loads(run_karat("power", "table.jsonl", *options).stdout)
+    named = ("--column", "system=a,b")
+    of_table = json.loads(run_karat("power", "table.jsonl", *named, *options).stdout)
     of_files = json.loads(run_karat("power", "a.txt", "b.txt", "-r", "ref.txt", *options).stdout)
     assert of_table["rows"] == of_files["rows"]

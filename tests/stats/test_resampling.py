@@ -12,7 +12,7 @@ import karat.stats.resampling as module
 from karat.arithmetic import ExactRows, rounded
 from karat.progress import Progress, silent
 from karat.settings import SEED
-from karat.stats.resampling import bootstrap_sums, exchange_limbs, interval
+from karat.stats.resampling import bootstrap_sums, exchange_choices, exchange_limbs, interval
 
 ROWS = st.integers(1, 3).flatmap(
     lambda columns: st.lists(
@@ -46,6 +46,13 @@ def test_exchange_sums_are_sums_of_kept_rows(
     expected = exchanges(rows, other, trials, seed)
     assert (second.sum(axis=0) + moved).tolist() == [a for a, _ in expected]
     assert (first.sum(axis=0) - moved).tolist() == [b for _, b in expected]
+
+
+@pytest.mark.parametrize(("units", "trials"), [(77, 100), (2999, 700), (140_001, 40)])
+def test_exchanges_are_those_of_a_single_draw(units: int, trials: int) -> None:
+    choices = np.concatenate([*exchange_choices(units, trials, SEED)])
+    rng = np.random.default_rng(SEED)
+    assert (choices == rng.integers(2, size=(trials, units), dtype=bool)).all()
 
 
 @given(rows=ROWS, resamples=st.integers(1, 30), cells=st.integers(1, 60))

@@ -137,8 +137,8 @@ class InputFiles(NamedTuple):
 
     def of_tables(self, columns: Mapping[str, str]) -> InputFiles:
         """Return tables as a set; `columns` are named by role."""
-        named = NamedTexts({**self.reading.columns, **columns})
-        inputs = self._replace(reading=replace(self.reading, columns=named))
+        all_columns = NamedTexts({**self.reading.columns, **columns})
+        inputs = self._replace(reading=replace(self.reading, columns=all_columns))
         tables = [split_table_name(argument) for argument in self.candidates]
         if twice := next((a for a in self.candidates if self.candidates.count(a) > 1), None):
             raise InputError(f"{twice} is named twice: its rows would count twice")
@@ -464,18 +464,18 @@ class TableOptions(NamedTuple):
 
     def _columns(self, inputs: InputFiles, unit: str | None = None) -> dict[str, str]:
         """Return the columns by role that --candidate, -r, --by, --id and --unit name."""
-        named = {
+        columns = {
             ("candidate", "--candidate"): ",".join(self.candidate),
             ("reference", "-r"): ",".join(inputs.references),
             ("system", "--by"): self.by or "",
             ("id", "--id"): self.id or "",
             ("unit", "--unit"): "" if unit in (None, SEGMENT, *GROUPINGS) else str(unit),
         }
-        for (role, option), column in named.items():
+        for (role, option), column in columns.items():
             if column and role in inputs.reading.columns:
                 problem = f"{option} {column} and --column {role}={inputs.reading.columns[role]}"
                 raise InputError(f"{problem} name the column of one role: leave out one of them")
-        return {role: column for (role, _), column in named.items() if column}
+        return {role: column for (role, _), column in columns.items() if column}
 
     def are_tables(self, inputs: InputFiles) -> bool:
         """Return whether the inputs are tables; reject options for tables if they are not."""
@@ -519,15 +519,15 @@ class TableOptions(NamedTuple):
                 raise InputError(f"--engine-option {text}: expected NAME=VALUE, as in workers=4")
         settings = self._asdict()
         del settings["shard"]
-        named = {**inputs.reading.columns, **self._columns(inputs)}
-        unknown = [role for role in named if role not in _STREAMED_ROLES]
+        columns = {**inputs.reading.columns, **self._columns(inputs)}
+        unknown = [role for role in columns if role not in _STREAMED_ROLES]
         if unknown:
-            problem = f"--column {unknown[0]}={named[unknown[0]]}: this table is streamed"
+            problem = f"--column {unknown[0]}={columns[unknown[0]]}: this table is streamed"
             raise InputError(
                 f"{problem}, which uses {', '.join(_STREAMED_ROLES)} only: leave it out"
             )
         for role, name in _STREAMED_ROLES.items():
-            settings[name] = named.get(role)
+            settings[name] = columns.get(role)
         settings["candidate"] = list(self.candidate) or settings["candidate"]
         settings["reference"] = list(inputs.references) or settings["reference"]
         settings["skip_missing"] = inputs.reading.skip_missing

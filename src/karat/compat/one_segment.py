@@ -46,11 +46,15 @@ class CustomPassage(Passage):
 
 def pairs_of(
     metrics: Sequence[Metric],
-    candidate: str,
+    candidate: str | Sequence[str],
     references: Sequence[str],
     tokenize: Tokenize | None = None,
 ) -> Pairs:
-    """Return the pairs of a candidate and its references for metrics to count in."""
+    """Return the pairs of a candidate and its references for metrics to count in.
+
+    A list of candidates has one reference for each.
+    """
+    candidates = (candidate,) if isinstance(candidate, str) else tuple(candidate)
     if not hasattr(_LOCAL, "lexicon"):
         _LOCAL.lexicon = Lexicon()
     lexicon: Lexicon = _LOCAL.lexicon
@@ -62,8 +66,10 @@ def pairs_of(
         else CustomPassage(views, lexicon, tokenize, numbers)
         for views in (
             _kernel.Views.from_strings(texts, 0, len(texts))
-            for texts in ((candidate,), tuple(references))
+            for texts in (candidates, tuple(references))
         )
     )
     starts = np.array([0, len(references)], dtype=np.int64)
+    if not isinstance(candidate, str):
+        starts = np.arange(len(candidates) + 1, dtype=np.int64)
     return Pairs(candidate_passage, reference_passage, starts, largest_orders(metrics))

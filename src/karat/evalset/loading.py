@@ -130,7 +130,7 @@ FORMATS = Registry(
         ),
         TABLE: SetFormat(
             "karat.tables.outputs:read_table_set",
-            about="any table of outputs or ratings: CSV, JSON, parquet, XLSX, other tools' exports",
+            about="any table of outputs or ratings: CSV, JSON, parquet, XLSX, exports of tools",
         ),
     },
     check=check_format,

@@ -44,9 +44,13 @@ def bootstrap_counts(
 def exchange_choices(
     units: int, trials: int, seed: int = SEED, progress: Progress = silent
 ) -> Iterator[Floats]:
-    """Yield batches of random exchanges: 1 for units that are exchanged, trials x units."""
+    """Yield batches of random exchanges: 1 for units that are exchanged, trials x units.
+
+    numpy cuts 32 choices from one random number. Batches of a multiple of 32 rows leave none over,
+    so that the choices are those of one draw, as in sacreBLEU.
+    """
     rng = np.random.default_rng(seed)
-    for rows in _batch_sizes(units, trials, "exchanging", progress):
+    for rows in _batch_sizes(units, trials, "exchanging", progress, multiple=32):
         yield rng.integers(2, size=(rows, units), dtype=bool).astype(np.float64)
 
 
@@ -68,9 +72,14 @@ def bootstrap_indices(
         yield systems, segments
 
 
-def _batch_sizes(width: int, total: int, task: str, progress: Progress) -> Iterator[int]:
-    """Yield the sizes of batches of rows of this width; report each batch when it is used."""
-    size = max(1, _BATCH_CELLS // max(width, 1))
+def _batch_sizes(
+    width: int, total: int, task: str, progress: Progress, multiple: int = 1
+) -> Iterator[int]:
+    """Yield the sizes of batches of rows of this width; report each batch when it is used.
+
+    All sizes but the last are multiples of `multiple`.
+    """
+    size = max(1, _BATCH_CELLS // max(width, 1) // multiple) * multiple
     for start in range(0, total, size):
         rows = min(size, total - start)
         yield rows

@@ -7,14 +7,14 @@ from typing import Any
 
 from karat.errors import InputError, quoted, short
 from karat.tables.cells import id_of, text_of
-from karat.tables.files import Table
+from karat.tables.files import InputTable
 from karat.tables.roles import Roles
-from karat.tables.rows import record_ids
+from karat.tables.rows import has_items_in_columns, record_ids
 
 _TEXT_ROLES = ("question", "source", "references", "contexts")
 
 
-def find_ids(tables: Sequence[Table], roles: Sequence[Roles]) -> tuple[list[list[str]], str]:
+def find_ids(tables: Sequence[InputTable], roles: Sequence[Roles]) -> tuple[list[list[str]], str]:
     """Return the id of the item of each record of each table, and a remark.
 
     Ids come from columns of ids; else equal questions or sources are one item if there are several
@@ -30,9 +30,9 @@ def find_ids(tables: Sequence[Table], roles: Sequence[Roles]) -> tuple[list[list
         missing = next(
             t.name for t, table_ids in zip(tables, with_ids, strict=True) if not table_ids
         )
-        known = next(r.id for r in roles if r.id)
+        id_column = next(r.id for r in roles if r.id)
         raise InputError(
-            f"{missing}: no ids, and other files have them in column {quoted(known)}: name the "
+            f"{missing}: no ids, and other files have them in column {quoted(id_column)}: name the "
             "column of ids with --column id=NAME"
         )
     shared = _shared_text_roles(roles)
@@ -66,13 +66,13 @@ def _numbers(n_rows: int) -> list[str]:
 
 
 def _align_rows(
-    table: Table, roles: Roles, keys: list[tuple[str | None, ...]], shared: Sequence[str]
+    table: InputTable, roles: Roles, keys: list[tuple[str | None, ...]], shared: Sequence[str]
 ) -> tuple[list[list[str]], str]:
     """Return the items of one table without ids."""
     systems = [id_of(record.get(roles.system)) for record in table.records] if roles.system else []
     judges = [id_of(record.get(roles.judge)) for record in table.records] if roles.judge else []
-    if roles.ratings and all(rating.id for rating in roles.ratings):
-        return [_numbers(len(table.records))], ""  # columns are items
+    if has_items_in_columns(roles):
+        return [_numbers(len(table.records))], ""
     has_several = len({*systems}) > 1
     is_long = len({*judges}) > 1 or bool(roles.dimension) or bool(roles.epoch)
     if not has_several and not is_long:
@@ -96,7 +96,7 @@ def _align_rows(
 
 
 def _align_files(
-    tables: Sequence[Table],
+    tables: Sequence[InputTable],
     roles: Sequence[Roles],
     keys: list[list[tuple[str | None, ...]]],
     shared: Sequence[str],

@@ -37,6 +37,7 @@ SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 """Separator -> its name in messages."""
 
 _SAMPLE = 1 << 16  # characters from which the separator is inferred
+_QUOTED_SAMPLE = 1 << 14  # characters in which fields of tab-separated text have quotes
 _FIRST_SIZE = 1 << 18  # bytes read for a few records
 _MAX_FIELD = 1 << 27  # characters of a field
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?[ \t]*\r?\n?', re.IGNORECASE)
@@ -328,7 +329,7 @@ def _uses_quotes(sample: str, separator: str) -> bool:
         return True
     mark = re.escape(separator)
     field = rf'(?:^|(?<=[{mark}\r\n]))"(?:[^"]|"")*"(?=[{mark}\r\n]|$)'
-    fields = (match[0][1:-1] for match in re.finditer(field, sample))
+    fields = (match[0][1:-1] for match in re.finditer(field, sample[:_QUOTED_SAMPLE]))
     return any('""' in cell or separator in cell or "\n" in cell for cell in fields)
 
 

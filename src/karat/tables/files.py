@@ -28,7 +28,7 @@ TableSource: TypeAlias = Any
 
 
 @dataclass(frozen=True)
-class Table:
+class InputTable:
     """Records of a file or frame, before their columns have roles.
 
     A cell is text in formats that hold only text, else what JSON, parquet or a workbook has; an
@@ -61,7 +61,7 @@ class Table:
     computed: frozenset[str] = frozenset()
     """Columns of a workbook that are formulas of other columns, such as a mean of raters."""
     sheet: str = ""
-    """The sheet of a workbook; empty if records of all sheets have a column `sheet`."""
+    """The sheet of a workbook; empty if the first column has the sheets of the records."""
     unsettled: str = ""
     """Why no records could be chosen from `document`; raise it if no known schema fits."""
 
@@ -73,9 +73,13 @@ class Table:
         if self.form in ("frame", "parquet", "arrow"):
             return f"{self.name}, row {line:,}"
         if self.form == "xlsx":
-            sheet = self.sheet or self.records[row].get("sheet", "")
+            sheet = self.sheet or self.records[row].get(self.columns[0])
             return f"{self.name}, sheet {quoted(sheet)}, row {line}"
         return FileLocation(self.name, line)
+
+
+Table: TypeAlias = InputTable
+"""Short name within this package; reports have another `Table`."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +186,7 @@ def _open_content(source: str | os.PathLike[str]) -> Iterator[FileContent]:
 
 def _content(file: BinaryIO, name: str, path: Path | None) -> FileContent:
     """Return the content of an open file, unpacked if it is a gzip file."""
-    stem = "table" if path is None else path.name
+    stem = "stdin" if path is None else path.name
     if stem.lower().endswith(".gz"):
         stem = stem[:-3]
     stem, _, ending = stem.rpartition(".") if "." in stem.lstrip(".") else (stem, "", "")

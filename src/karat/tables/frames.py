@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any
 
 from karat.errors import InputError, quoted
+from karat.installation import install_command
 from karat.registry import load
 from karat.tables.arrow_files import make_records, plain_value
 from karat.tables.files import Table, numbered_names
@@ -112,7 +113,7 @@ def _column_label(label: Any) -> str:
 
 def _columns_of_arrow(data: Any) -> _Columns:
     if find_spec("pyarrow") is None:
-        raise InputError(f"{NAME}: this needs pyarrow: pip install 'karat[arrow]'")
+        raise InputError(f"{NAME}: this needs pyarrow: {install_command('arrow')}")
     arrow = import_module("pyarrow")
     if isinstance(data, arrow.Table | arrow.RecordBatch | arrow.RecordBatchReader):
         table = data

@@ -24,6 +24,7 @@ _TOP_ROWS = 20  # rows among which the header is
 _MAX_HEADER_ROWS = 3
 _LONG_TEXT = 60  # characters of texts that are not names
 _SHORT_NAME = 40
+_LONGEST_NAME = 200
 
 USUAL_NAMES = frozenset(
     [
@@ -130,11 +131,14 @@ def _filled(cells: Sequence[Any]) -> list[int]:
 def header_evidence(cells: Sequence[Any], below: Sequence[GridRow]) -> HeaderEvidence:
     """Return what speaks for and against a row as the header of the rows below."""
     names = data = 0
-    counted = _are_counted(cells)
-    for at in _filled(cells):
-        column = [row.cells[at] for row in below if at < len(row.cells)]
-        column = [cell for cell in column if not is_blank(cell)]
-        verdict = _cell_evidence(cells[at], column, counted)
+    is_counted = _are_counted(cells)
+    columns: dict[int, list[Any]] = {at: [] for at in _filled(cells)}
+    for row in below:
+        for at, cell in enumerate(row.cells):
+            if at in columns and not is_blank(cell):
+                columns[at].append(cell)
+    for at, column in columns.items():
+        verdict = _cell_evidence(cells[at], column, is_counted)
         names += verdict > 0
         data += verdict < 0
     return HeaderEvidence(names, data)
@@ -179,6 +183,8 @@ def _is_like_column(text: str, column: Sequence[Any]) -> bool:
 
 def is_usual_name(text: str) -> bool:
     """Return whether a text is a usual name of a column, or has at most three words with one."""
+    if len(text) > _LONGEST_NAME:
+        return False
     words = [word.lower() for word in split_words(text)]
     if len(words) <= 3 and any(word in USUAL_NAMES for word in words):
         return True
@@ -400,12 +406,12 @@ def _label_rows(rows: Sequence[GridRow], first: int) -> int:
 
 def _used_columns(rows: Iterable[GridRow], width: int) -> set[int]:
     """Return the columns that have a value in some row."""
-    unused = set(range(width))
+    used: set[int] = set()
     for row in rows:
-        if not unused:
+        used.update(at for at, cell in enumerate(row.cells) if not is_blank(cell))
+        if len(used) >= width:
             break
-        unused = {at for at in unused if at >= len(row.cells) or is_blank(row.cells[at])}
-    return set(range(width)) - unused
+    return used
 
 
 def _is_row_number(rows: Sequence[GridRow]) -> bool:

@@ -95,7 +95,7 @@ class _Parser:
     def _check_surrogates(self, value: Any, at: int) -> None:
         try:
             json.dumps(value, ensure_ascii=False).encode()
-        except UnicodeEncodeError as error:
+        except (UnicodeEncodeError, RecursionError) as error:
             problem = r"half of a character (a lone \ud800 to \udfff)"
             raise InputError(f"{self.name}, line {self.line(at)}: {problem}") from error
 

@@ -1,7 +1,7 @@
 """Names of columns: synonyms of roles, and the words within a name.
 
-The words are data: `data/columns/roles.toml` has the usual names of each role, `words.toml` the words
-that tell judges, dimensions, systems and measurements apart.
+The words are data: `data/columns/roles.toml` has the usual names of each role, `words.toml` the
+words that tell judges, dimensions, systems and measurements apart.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def role_rank(role: str, name: str) -> int | None:
     return None
 
 
-class Phrase(NamedTuple):
+class NamePhrase(NamedTuple):
     """A usual name within a longer one: `answer` in `gpt-4 answer`."""
 
     role: str
@@ -121,7 +121,7 @@ class Phrase(NamedTuple):
     """The other words, with their separators: `gpt-4`."""
 
 
-def find_phrase(name: str, roles: Sequence[str]) -> Phrase | None:
+def find_phrase(name: str, roles: Sequence[str]) -> NamePhrase | None:
     """Return the longest usual name of one of the roles within a name of more words.
 
     Of equally long ones, that of the earlier role counts.
@@ -132,7 +132,7 @@ def find_phrase(name: str, roles: Sequence[str]) -> Phrase | None:
             for start in range(len(words) - size + 1):
                 phrase = words[start : start + size]
                 if compact("".join(phrase)) in role_names()[role]:
-                    return Phrase(role, _without(name, words, start, size))
+                    return NamePhrase(role, _without(name, words, start, size))
     return None
 
 

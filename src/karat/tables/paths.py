@@ -29,17 +29,21 @@ def value_at(value: Any, path: str) -> Any:
             if key in value:
                 return value_at(value[key], ".".join(parts[size:]))
         return MISSING
-    if isinstance(value, list | tuple):
-        step, _, rest = path.partition(".")
-        name, equals, wanted = step.partition("=")
-        if equals:
-            items = [x for x in value if isinstance(x, Mapping) and str(x.get(name)) == wanted]
-            return value_at(items, rest)
-        if step == "*":
-            found = [item for item in (value_at(x, rest) for x in value) if item is not MISSING]
-            return found or MISSING
-        if step.lstrip("-").isdigit() and -len(value) <= int(step) < len(value):
-            return value_at(value[int(step)], rest)
+    return _value_in_list(value, path) if isinstance(value, list | tuple) else MISSING
+
+
+def _value_in_list(items: Sequence[Any], path: str) -> Any:
+    step, _, rest = path.partition(".")
+    name, equals, member = step.partition("=")
+    if equals:
+        return value_at(
+            [x for x in items if isinstance(x, Mapping) and str(x.get(name)) == member], rest
+        )
+    if step == "*":
+        values = [item for item in (value_at(x, rest) for x in items) if item is not MISSING]
+        return values or MISSING
+    if step.lstrip("-").isdigit() and -len(items) <= int(step) < len(items):
+        return value_at(items[int(step)], rest)
     return MISSING
 
 

@@ -1,4 +1,4 @@
-"""Scales of ratings: declared, in the name of a column, known words, or inferred from the values."""
+"""Scales of ratings: declared, in the name of a column, known words, or inferred from values."""
 
 from __future__ import annotations
 
@@ -50,6 +50,10 @@ class Scale:
     words: WordScale | None = None
     is_inferred: bool = False
 
+    def excludes(self, value: float) -> bool:
+        """Return whether a value is outside the scale."""
+        return self.low is not None and self.high is not None and not self.low <= value <= self.high
+
     def __str__(self) -> str:
         return f"{self.low:g} to {self.high:g}" if self.low is not None else "unknown"
 
@@ -93,15 +97,15 @@ def parse_scale(text: str, dimension: str) -> Scale:
             return Scale(min(words.values.values()), max(words.values.values()), words=words)
     example = f"{dimension}=1..5" if dimension else "1..5"
     raise InputError(
-        f"{option_name('scale')} {dimension and dimension + '='}{text}: expected LOW..HIGH, as in {example}, or "
-        "labels from the lowest to the highest, as in bad,ok,good"
+        f"{option_name('scale')} {dimension and dimension + '='}{text}: expected LOW..HIGH, as in "
+        f"{example}, or labels from the lowest to the highest, as in bad,ok,good"
     )
 
 
 def declared_scale(dimension: str, scales: Mapping[str, str]) -> Scale | None:
     """Return the scale that the user declares for a dimension, or for all."""
     by_name = {compact(name): text for name, text in scales.items()}
-    text = by_name.get(compact(dimension), by_name.get(""))
+    text = by_name.get(compact(dimension), by_name.get("", scales.get("*")))
     return None if text is None else parse_scale(text, dimension)
 
 

@@ -1,7 +1,7 @@
 """Known exports of other tools: schemas are data, and one interpreter applies them.
 
-A file `data/schemas/TOOL.toml` has the `title` of the tool, its `documentation`, the `version` whose
-fields it describes, and a `[[form]]` for each kind of file:
+A file `data/schemas/TOOL.toml` has the `title` of the tool, its `documentation`, the `version`
+whose fields it describes, and a `[[form]]` for each kind of file:
 
     name        of the form, shown as `TOOL NAME`
     requires    paths that the records (or, with `/`, the document) have
@@ -27,8 +27,7 @@ fields it describes, and a `[[form]]` for each kind of file:
     roles       role -> columns
     outputs     pattern of columns of systems side by side, with the group `system`
     clean       column or `outputs` -> pattern whose group `text` is the text
-    ratings     list of {column, judge, dimension}
-    others      other columns: `infer` roles, infer those of `texts`, numbers are `score`s, `ignore`
+    other_columns   `infer` their roles, infer those of `texts`, numbers are a `score`, or `ignore`
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ from typing import Any
 from karat.errors import InputError, short
 from karat.settings import nearest
 from karat.tables.cells import is_missing, parse_list, text_of
-from karat.tables.files import Table
+from karat.tables.files import InputTable
 from karat.tables.names import read_data
 from karat.tables.options import ReadingOptions
 from karat.tables.paths import (
@@ -70,7 +69,7 @@ class Schema:
     title: str
     roles: Mapping[str, tuple[str, ...]]
     form: Mapping[str, Any]
-    others: str = "infer"
+    other_columns: str = "infer"
 
     outputs: Mapping[str, str] = field(default_factory=dict)
     """System -> column, if each system has a column."""
@@ -81,7 +80,7 @@ class Schema:
         """Name for summaries."""
         return f"{self.title} {self.name}".strip()
 
-    def fits(self, table: Table) -> bool:
+    def fits(self, table: InputTable) -> bool:
         """Return whether a table has this form."""
         records = table.records[:_INSPECTED]
 
@@ -93,16 +92,13 @@ class Schema:
         return (
             all(map(has, self.form["requires"]))
             and not any(map(has, self.form.get("absent", ())))
-            and all(
-                any(value_at(r, p) in allowed for r in records) for p, allowed in values.items()
-            )
             and all(self._has_column(table, self.form.get(key)) for key in ("outputs", "zip"))
             and ("first" not in self.form or table.columns[0] in self.form["first"])
             and ("grid" not in self.form or bool(_grid(table.columns)))
         )
 
     @staticmethod
-    def _has_column(table: Table, pattern: str | None) -> bool:
+    def _has_column(table: InputTable, pattern: str | None) -> bool:
         return pattern is None or any(re.fullmatch(pattern, name) for name in table.columns)
 
 
@@ -119,9 +115,9 @@ def known_schemas() -> tuple[Schema, ...]:
                 role: (columns,) if isinstance(columns, str) else tuple(columns)
                 for role, columns in form.get("roles", {}).items()
             }
-            others = form.get("others", "infer")
+            other_columns = form.get("other_columns", "infer")
             tool = file.removesuffix(".toml")
-            schemas.append(Schema(tool, form["name"], content["title"], roles, form, others))
+            schemas.append(Schema(tool, form["name"], content["title"], roles, form, other_columns))
 
     def strength(schema: Schema) -> int:
         in_document = any(path.startswith("/") for path in schema.form["requires"])
@@ -130,7 +126,7 @@ def known_schemas() -> tuple[Schema, ...]:
     return tuple(sorted(schemas, key=strength, reverse=True))
 
 
-def apply_schema(table: Table, options: ReadingOptions) -> tuple[Table, Schema | None]:
+def apply_schema(table: InputTable, options: ReadingOptions) -> tuple[InputTable, Schema | None]:
     """Return the table with one record per output or rating, and its schema if it has one."""
     schema = _find_schema(table, options)
     if schema is None:
@@ -142,7 +138,7 @@ def apply_schema(table: Table, options: ReadingOptions) -> tuple[Table, Schema |
     return _with_declared_paths(table, options), schema
 
 
-def _find_schema(table: Table, options: ReadingOptions) -> Schema | None:
+def _find_schema(table: InputTable, options: ReadingOptions) -> Schema | None:
     name = options.schema
     if name == "none":
         return None
@@ -160,7 +156,7 @@ def _find_schema(table: Table, options: ReadingOptions) -> Schema | None:
     return fitting
 
 
-def _flatten(table: Table) -> Table:
+def _flatten(table: InputTable) -> InputTable:
     """Return a table whose nested objects are columns."""
     if not any(isinstance(v, Mapping) for record in table.records for v in record.values()):
         return table
@@ -172,7 +168,7 @@ def _columns(records: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for record in records for name in record))
 
 
-def _with_declared_paths(table: Table, options: ReadingOptions) -> Table:
+def _with_declared_paths(table: InputTable, options: ReadingOptions) -> InputTable:
     """Add the columns that the user names by their paths."""
     added: dict[str, list[Any]] = {}
     for role, path in options.columns.items():
@@ -193,7 +189,7 @@ def _with_declared_paths(table: Table, options: ReadingOptions) -> Table:
     return replace(table, records=records, columns=(*table.columns, *added))
 
 
-def _transform(table: Table, schema: Schema) -> tuple[Table, Schema]:
+def _transform(table: InputTable, schema: Schema) -> tuple[InputTable, Schema]:
     """Return the records of an export as a schema describes them, and the schema with all roles."""
     form = schema.form
     rows = [
@@ -293,7 +289,7 @@ def _zipped(record: Mapping[str, Any], pattern: str) -> Iterator[dict[str, Any]]
     """Yield a record for each rating in columns of lists, with its dimension and user."""
     matches = {name: re.fullmatch(pattern, name) for name in record}
     questions = {name: match["dimension"] for name, match in matches.items() if match}
-    others = {
+    other_columns = {
         name: cell
         for name, cell in record.items()
         if not any(
@@ -306,9 +302,9 @@ def _zipped(record: Mapping[str, Any], pattern: str) -> Iterator[dict[str, Any]]
         users = parse_list(record.get(f"{column}.users")) or [None] * len(values)
         for value, user in zip(values, users, strict=False):
             is_rated = True
-            yield {**others, "dimension": dimension, "annotator": user, "rating": value}
+            yield {**other_columns, "dimension": dimension, "annotator": user, "rating": value}
     if not is_rated:
-        yield {**others, "dimension": None, "annotator": None, "rating": None}
+        yield {**other_columns, "dimension": None, "annotator": None, "rating": None}
 
 
 def _without_texts(
@@ -322,16 +318,16 @@ def _without_texts(
             n_words = 99 if isinstance(value, list | Mapping) else len(str(value).split())
             words.setdefault(record.get("dimension"), []).append(n_words)
     texts = {name for name, counts in words.items() if sum(counts) / len(counts) > 4}
-    kept = [i for i, record in enumerate(records) if record.get("dimension") not in texts]
+    selected = [i for i, record in enumerate(records) if record.get("dimension") not in texts]
     remarks = [f"answers to {', '.join(map(str, texts))} are no ratings"] if texts else []
-    return [rows[i] for i in kept], [records[i] for i in kept], remarks
+    return [rows[i] for i in selected], [records[i] for i in selected], remarks
 
 
 _Rows = list[tuple[dict[str, Any], "int | None"]]
 
 
 def _source_records(
-    table: Table, form: Mapping[str, Any]
+    table: InputTable, form: Mapping[str, Any]
 ) -> Iterator[tuple[Mapping[str, Any], int | None]]:
     """Yield the records of an export with their numbers in the table, if they are in it."""
     if "records" not in form:

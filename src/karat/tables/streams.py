@@ -78,9 +78,10 @@ def has_texts_only(columns: Sequence[str]) -> bool:
 
 
 def is_streamed_file(paths: Sequence[str]) -> bool:
-    """Return whether the files of a table are streamed: large ones, folders, patterns and addresses.
+    """Return whether the files of a table are streamed.
 
-    A single small file is streamed, too, if it has nothing but a candidate and references.
+    Large files, folders, patterns and addresses are, and a single small file that has nothing but
+    a candidate and references.
     """
     if any(not os.path.isfile(path) for path in paths):
         return True

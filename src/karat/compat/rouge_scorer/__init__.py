@@ -8,6 +8,7 @@ rouge_scorer.RougeScorer(["rouge1", "rougeL"], use_stemmer=True).score(target, p
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,14 @@ from karat.errors import InputError, MissingExtra, quoted
 if TYPE_CHECKING:
     from karat.metrics.rouge import Rouge
 
-__all__ = ["RougeScorer", "scoring", "tokenizers"]
+__all__ = ["RougeScorer", "lcs_ind", "rouge_scorer", "scoring", "tokenizers"]
+
+_BATCH = 1000  # texts scored at once
+
+rouge_scorer = sys.modules[__name__]
+"""rouge-score's module of this name, so that `from karat.compat.rouge_scorer import rouge_scorer`
+works, with `rouge_score` replaced by `karat.compat.rouge_scorer`."""
+sys.modules[f"{__name__}.rouge_scorer"] = rouge_scorer
 
 
 class RougeScorer(BaseScorer):
@@ -55,17 +63,47 @@ class RougeScorer(BaseScorer):
         for name, text in (("prediction", prediction), *(("target", text) for text in texts)):
             if not isinstance(text, str):
                 raise InputError(f"{name} is {type(text).__name__}, expected str")
-        names = list(dict.fromkeys(self.rouge_types))
-        split = [name for name in names if self._split_summaries and name == "rougeLsum"]
-        scores = self._scores([name for name in names if name not in split], texts, prediction)
-        if split:
-            lines = [_sentences(text) for text in (prediction, *texts)]
-            scores |= self._scores(split, lines[1:], lines[0])
-        return {name: scores[name] for name in names}
+        scores = self._scores(texts, prediction)
+        return {  # the first of equal ones
+            name: max(rows, key=lambda score: score.fmeasure) for name, rows in scores.items()
+        }
+
+    def score_all(
+        self, targets: Sequence[str], predictions: Sequence[str]
+    ) -> list[dict[str, RougeTextScore]]:
+        """Return the scores of many predictions, each against its target; faster than one by one.
+
+        rouge-score has no such method.
+        """
+        if len(targets) != len(predictions):
+            counts = f"{len(targets):,} targets and {len(predictions):,} predictions"
+            raise InputError(f"{counts}: they must be equal")
+        rows: list[dict[str, RougeTextScore]] = []
+        for start in range(0, len(targets), _BATCH):
+            batch = slice(start, start + _BATCH)
+            scores = self._scores(targets[batch], predictions[batch])
+            rows += [{name: scores[name][i] for name in scores} for i in range(len(targets[batch]))]
+        return rows
 
     def _scores(
-        self, names: list[str], targets: Sequence[str], prediction: str
-    ) -> dict[str, RougeTextScore]:
+        self, targets: Sequence[str], prediction: str | Sequence[str]
+    ) -> dict[str, list[RougeTextScore]]:
+        """Return the scores of each type for one prediction, or for one prediction per target."""
+        names = list(dict.fromkeys(self.rouge_types))
+        split = [name for name in names if self._split_summaries and name == "rougeLsum"]
+        scores = self._counted([name for name in names if name not in split], targets, prediction)
+        if split:
+            sentences: str | list[str] = (
+                _sentences(prediction)
+                if isinstance(prediction, str)
+                else [*map(_sentences, prediction)]
+            )
+            scores |= self._counted(split, [*map(_sentences, targets)], sentences)
+        return {name: scores[name] for name in names}
+
+    def _counted(
+        self, names: list[str], targets: Sequence[str], prediction: str | Sequence[str]
+    ) -> dict[str, list[RougeTextScore]]:
         if not names:
             return {}
         from karat.compat.one_segment import pairs_of
@@ -74,13 +112,32 @@ class RougeScorer(BaseScorer):
         metrics = _metrics(tuple(names), self._tokenizer.stem if is_default else "none")
         tokenize = None if is_default else self._tokenizer.tokenize
         pairs = pairs_of(metrics, prediction, targets, tokenize)
-        best: dict[str, RougeTextScore] = {}
+        scores: dict[str, list[RougeTextScore]] = {}
         for name, metric in zip(names, metrics, strict=True):
             counts = zip(*(column.tolist() for column in metric.hits(pairs)), strict=False)
             shares = [(hits / max(c, 1), hits / max(t, 1)) for hits, c, t in counts]
-            scores = [RougeTextScore(p, r, fmeasure(p, r)) for p, r in shares]
-            best[name] = max(scores, key=lambda score: score.fmeasure)  # the first of equal ones
-        return best
+            scores[name] = [RougeTextScore(p, r, fmeasure(p, r)) for p, r in shares]
+        return scores
+
+
+def lcs_ind(ref: Sequence[Any], can: Sequence[Any]) -> list[int]:
+    """Return the positions in `ref` of a longest common subsequence, the one of rouge-score."""
+    lengths = [[0] * (len(can) + 1)]
+    for token in ref:
+        above, row = lengths[-1], [0]
+        for j, other in enumerate(can):
+            row.append(above[j] + 1 if token == other else max(above[j + 1], row[j]))
+        lengths.append(row)
+    positions, i, j = [], len(ref), len(can)
+    while i and j:
+        if ref[i - 1] == can[j - 1]:
+            i, j = i - 1, j - 1
+            positions.append(i)
+        elif lengths[i][j - 1] > lengths[i - 1][j]:
+            j -= 1
+        else:
+            i -= 1
+    return positions[::-1]
 
 
 @lru_cache(maxsize=32)

@@ -3,26 +3,38 @@
 from __future__ import annotations
 
 import json
-import os
-import re
+import logging
+import statistics
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
 
-from karat import __version__
-from karat.errors import InputError, quoted, short
+from karat.compat.sacrebleu.version import INTERFACE_VERSION
+from karat.errors import InputError, quoted
+
+sacrelogger = logging.getLogger("sacrebleu")
 
 if TYPE_CHECKING:
-    from karat.arrays import Floats, NDArray
+    from karat.arrays import NDArray
     from karat.text.references import References
 
 
-_SHARED = ("version", "nrefs", "bs", "ar", "seed", "test", "lang", "origlang", "subset")
-"""The fields of every signature, most of them empty."""
-
 _SHORT = {"version": "v", "nrefs": "#", "test": "t", "lang": "l", "subset": "S", "origlang": "o"}
 _SHORT |= {"seed": "rs", "case": "c"}
+"""The short names of fields that are not the names themselves."""
+
+
+class WrongType(InputError, TypeError):
+    """An argument of the wrong type, also a TypeError as in sacreBLEU."""
+
+
+class WrongChoice(InputError, AssertionError):
+    """An unknown value of a setting, also an AssertionError as in sacreBLEU."""
+
+
+class WithoutReferences(InputError, RuntimeError):
+    """Scoring without references, also a RuntimeError as in sacreBLEU."""
 
 
 ClassT = TypeVar("ClassT", bound=type)
@@ -70,27 +82,45 @@ class SacreScore:
 
     def estimate_ci(self, scores: Sequence[SacreScore]) -> None:
         """Set the mean and half the width of the central 95% of resampled scores."""
-        from karat.arrays import np
+        self.set_interval([score.score for score in scores])
 
-        self.take_resamples(np.array([score.score for score in scores], dtype=float))
-
-    def take_resamples(self, values: Floats) -> None:
+    def set_interval(self, values: Sequence[float]) -> None:
         """Set the mean and half the width of the central 95% of resampled values."""
-        from karat.stats.resampling import interval
-
-        low, high = interval(values)
-        self._mean, self._ci = float(values.mean()), (high - low) / 2
+        ordered = sorted(values)
+        cut = len(ordered) // 40
+        self._ci = 0.5 * (ordered[-1 - cut] - ordered[cut])
+        mean = statistics.mean(map(float, ordered))
+        kinds = {*map(type, ordered)}
+        self._mean = kinds.pop()(mean) if len(kinds) == 1 else mean  # single precision stays single
 
     def __repr__(self) -> str:
         return self.format()
 
 
 class Signature:
-    """The settings of a metric by name, formatted as `nrefs:1|case:mixed|…`."""
+    """The settings of a metric by name, formatted as `nrefs:1|case:mixed|…`.
 
-    def __init__(self, info: Mapping[str, Any], short: Mapping[str, str]) -> None:
-        self.info: dict[str, Any] = {**dict.fromkeys(_SHARED), **info}
-        self._abbr = {**_SHORT, **short}
+    `args` are the attributes of a metric that has scored something.
+    """
+
+    _abbreviations: ClassVar[dict[str, str]] = {}
+
+    def __init__(self, args: Mapping[str, Any]) -> None:
+        number = args.get("num_refs")
+        if number is None:
+            raise InputError("the number of references is not known yet: score something first")
+        self.info: dict[str, Any] = {
+            "version": INTERFACE_VERSION,
+            "nrefs": "var" if number == -1 else number,
+            "bs": args.get("n_bootstrap"),
+            "ar": None,
+            "seed": args.get("seed"),
+            "test": args.get("test_set"),
+            "lang": args.get("langpair"),
+            "origlang": args.get("origlang"),
+            "subset": args.get("subset"),
+        }
+        self._abbr = {**_SHORT, **self._abbreviations}
 
     def format(self, short: bool = False) -> str:
         """Return all fields with a value, the version last."""
@@ -123,26 +153,42 @@ _ORIENTATION = "give a list of streams, each with a reference for every hypothes
 class SacreMetric(ABC, Generic[ScoreT]):
     """A metric with sacreBLEU's methods; its attributes are its settings."""
 
-    _SHORT: ClassVar[dict[str, str]] = {}
+    _SIGNATURE_TYPE: ClassVar[type[Signature]] = Signature
+    _columns: ClassVar[int | None] = None
+    """The number of columns of Karat's statistics sacreBLEU has; None for all."""
 
-    def __init__(self, references: Streams | None = None) -> None:
+    _ref_cache: References | None
+
+    def __init__(self) -> None:
         self.n_bootstrap: int | None = None
         self.seed: str | None = None
         self.num_refs: int | None = None  # -1: it varies
-        self._karat()  # checks the settings
-        self._ref_cache = None if references is None else self._read(references)
+        self._ref_cache = None
+
+    def _prepare(self, references: Streams | None) -> None:
+        """Check the settings, and read the references of the constructor."""
+        self._check_settings()
+        if references is not None:
+            self._ref_cache = self._read(references)
 
     @abstractmethod
     def _karat(self) -> Any:
         """Return Karat's metric with these settings."""
 
     @abstractmethod
-    def _score(self, row: NDArray[Any]) -> ScoreT:
-        """Return the score of a sum of rows."""
+    def _score(self, sums: list[Any]) -> ScoreT:
+        """Return the score of summed statistics."""
 
     @abstractmethod
-    def _info(self) -> dict[str, Any]:
-        """Return the fields of the signature specific to this metric."""
+    def _value(self, sums: list[Any]) -> float:
+        """Return the value of a score by sacreBLEU's operations, in its order.
+
+        Numbers in single precision give a value in single precision.
+        """
+
+    def _exchanged_value(self, sums: list[Any]) -> float:
+        """Return the value for statistics after random exchanges between two systems."""
+        return self._value(sums)
 
     def corpus_score(
         self, hypotheses: Sequence[str], references: Streams | None, n_bootstrap: int = 1
@@ -152,25 +198,51 @@ class SacreMetric(ABC, Generic[ScoreT]):
         `references` are streams, or None for those of the constructor. With `n_bootstrap` above 1,
         the score has a 95% interval from that many resamples.
         """
-        from karat.arithmetic import exact_sums
+        rows = self._statistics(hypotheses, references)
+        score = self._score(column_sums(rows))
+        if n_bootstrap > 1:
+            from karat.compat.sacrebleu.significance import bootstrap_values, environment_seed
+
+            self.n_bootstrap, self.seed = n_bootstrap, environment_seed().text
+            score.set_interval(bootstrap_values(self, rows, n_bootstrap))
+        return score
+
+    def _check_settings(self) -> None:
+        """Raise an error if a setting is unknown or out of range."""
+        self._karat()
+
+    def _statistics(self, hypotheses: Sequence[str], references: Streams | None) -> NDArray[Any]:
+        """Return sacreBLEU's statistics of each segment, segments x columns.
+
+        `references` are streams, or None for those of the constructor.
+        """
         from karat.text.segments import Strings
 
-        texts = Strings(hypotheses, "hypotheses")
         reference_texts = self._ref_cache if references is None else self._read(references)
         if reference_texts is None:
-            raise InputError("no references: give them here or to the constructor")
-        rows = self._karat().stats(texts, reference_texts)
-        score = self._score(exact_sums(rows))
-        if n_bootstrap > 1:
-            self._resample(score, rows, n_bootstrap)
-        return score
+            raise WithoutReferences("no references: give them here or to the constructor")
+        try:
+            rows: NDArray[Any] = self._karat().stats(
+                Strings(hypotheses, "hypotheses"), reference_texts
+            )
+        except InputError as error:
+            if is_list_of_str(hypotheses):
+                raise
+            raise WrongType(str(error)) from error
+        return rows[:, : self._columns]
 
     def sentence_score(self, hypothesis: str, references: Sequence[str]) -> ScoreT:
         """Return the score of one sentence against its references."""
         from karat.compat.one_segment import pairs_of
 
         texts, metric = self._take_sentence(hypothesis, references), self._karat()
-        return self._score(metric.rows(pairs_of([metric], hypothesis, texts))[0])
+        rows = metric.rows(pairs_of([metric], hypothesis, texts))
+        return self._score(column_sums(rows[:, : self._columns]))
+
+    def _segment_scores(self, hypotheses: Sequence[str]) -> Iterator[ScoreT]:
+        """Yield the score of each segment against the references of the constructor."""
+        for row in self._statistics(hypotheses, None).tolist():
+            yield self._score(row)
 
     def _take_sentence(self, hypothesis: object, references: object) -> list[str]:
         """Return the references of one sentence, and keep their number for the signature."""
@@ -180,12 +252,9 @@ class SacreMetric(ABC, Generic[ScoreT]):
 
     def get_signature(self) -> Signature:
         """Return the signature; the number of references is known only after scoring."""
-        if self.num_refs is None:
-            raise InputError("the number of references is not known yet: score something first")
-        number = "var" if self.num_refs < 0 else self.num_refs
-        shared = {"version": f"karat-{__version__}", "nrefs": number}
-        resampling = {"bs": self.n_bootstrap, "seed": self.seed}
-        return Signature({**shared, **resampling, **self._info()}, self._SHORT)
+        return self._SIGNATURE_TYPE(
+            {**vars(self), "tokenizer_signature": getattr(self, "tokenizer_signature", None)}
+        )
 
     def _read(self, streams: object) -> References:
         """Return references from streams; None means that a stream lacks this reference."""
@@ -193,12 +262,12 @@ class SacreMetric(ABC, Generic[ScoreT]):
         from karat.text.segments import Strings
 
         if isinstance(streams, str | bytes) or not isinstance(streams, Iterable):
-            raise InputError(f"references is {type(streams).__name__}: {_ORIENTATION}")
+            raise WrongType(f"references is {type(streams).__name__}: {_ORIENTATION}")
         columns: list[tuple[str | None, ...]] = []
         for k, stream in enumerate(streams):
             if isinstance(stream, str | bytes) or not isinstance(stream, Iterable):
                 kind = type(stream).__name__
-                raise InputError(f"references[{k}] is {kind}: {_ORIENTATION}, as in [references]")
+                raise WrongType(f"references[{k}] is {kind}: {_ORIENTATION}, as in [references]")
             columns.append(tuple(stream))
         if not columns:
             raise InputError(f"references is empty: {_ORIENTATION}")
@@ -223,31 +292,35 @@ class SacreMetric(ABC, Generic[ScoreT]):
         self.num_refs = -1 if references.number is None else references.number
         return references
 
-    def _resample(self, score: ScoreT, rows: NDArray[Any], resamples: int) -> None:
-        """Set the interval of a score; the seed is in SACREBLEU_SEED, as for sacreBLEU."""
-        from karat.stats.resampling import bootstrap_sums
 
-        seed = os.environ.get("SACREBLEU_SEED", "12345").lower()
-        if seed != "none" and not re.fullmatch("[0-9]{1,18}", seed):
-            problem = f"SACREBLEU_SEED={short(os.environ['SACREBLEU_SEED'])}"
-            raise InputError(f"{problem}: expected a whole number or none")
-        number = int.from_bytes(os.urandom(4), "big") if seed == "none" else int(seed)
-        self.n_bootstrap, self.seed = resamples, seed if seed == "none" else str(number)
-        sums = bootstrap_sums(rows, resamples, number)
-        score.take_resamples(self._karat().measure(sums)["value"])
+def is_list_of_str(texts: object) -> bool:
+    """Whether texts are an iterable of strings, and not one string."""
+    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
+        return False
+    return {*map(type, texts)} <= {str}
+
+
+def column_sums(rows: NDArray[Any]) -> list[Any]:
+    """Return the sums of the columns, added row by row as in sacreBLEU."""
+    from karat.arrays import np
+
+    if len(rows) == 1 or not np.issubdtype(rows.dtype, np.floating):
+        sums: list[Any] = rows.sum(axis=0).tolist()
+        return sums
+    return [column[-1] for column in np.cumsum(rows, axis=0).T.tolist()]
 
 
 def _check_sentence(hypothesis: object, references: object) -> list[str]:
     """Return the references of one sentence without None; raise InputError for wrong types."""
     if not isinstance(hypothesis, str):
-        raise InputError(f"hypothesis is {type(hypothesis).__name__}, expected str")
+        raise WrongType(f"hypothesis is {type(hypothesis).__name__}, expected str")
     if isinstance(references, str | bytes) or not isinstance(references, Iterable):
         kind = type(references).__name__
-        raise InputError(f"references is {kind}, expected a list of str")
+        raise WrongType(f"references is {kind}, expected a list of str")
     texts = [text for text in references if text is not None]
     bad = next((text for text in texts if not isinstance(text, str)), None)
     if bad is not None:
-        raise InputError(f"references holds {quoted(bad)}, expected str")
+        raise WrongType(f"references holds {quoted(bad)}, expected str")
     if not texts:
         raise InputError("references is empty: at least one is needed")
     return texts
