@@ -13,12 +13,23 @@ from typing import Any, NamedTuple, TypeAlias
 
 from karat.errors import InputError, MissingExtra, OutputError, quoted, short
 from karat.evalset.catalogue import Catalogue, GivenPath
+from karat.evalset.inspection import (
+    NextCommand,
+    SetIssue,
+    TextCount,
+    count_texts,
+    find_issues,
+    next_commands,
+)
 from karat.evalset.judgements import raters_unnamed
 from karat.evalset.loading import (
     EVALSETS,
+    STANDARD_INPUT,
+    TABLE,
     SetSource,
     as_additions,
     as_evalset,
+    detect,
     load_evalset,
     read_source,
 )
@@ -183,6 +194,13 @@ class EvalSetCheck(Result):
     signature: str = ""
     problem_count: int = 0
     """Number of all problems; `problems` has only the first of very many."""
+    texts: tuple[TextCount, ...] = ()
+    issues: tuple[SetIssue, ...] = ()
+    """Problems that do not prevent the use of the set, each kind once."""
+    commands: tuple[NextCommand, ...] = ()
+    """Commands that make sense for the set."""
+    reading: str = ""
+    """How a table was read; empty for other formats."""
 
 
 def check_evalset(
@@ -217,11 +235,30 @@ def check_evalset(
     evalset_read = reading.attempt(read)
     if evalset_read is not None:
         name = os.fspath(evalset) if isinstance(evalset, str | os.PathLike) else evalset_read.name
-        return _describe_set(name, evalset_read, settings)
+        is_table = _is_read_as_table(evalset, format)
+        summary = evalset_read.remarks[:1] if is_table else ()
+        check = _describe_set(name, evalset_read, settings)
+        return replace(
+            check,
+            commands=next_commands(evalset_read, evalset, format, options, is_table),
+            reading=" ".join(summary),
+            notes=tuple(note for note in check.notes if note not in summary),
+        )
     problems = tuple(reading.all())
     return EvalSetCheck(
         short(evalset), None, problems=problems, settings=settings, problem_count=reading.count
     )
+
+
+def _is_read_as_table(source: SetSource, format: str | None) -> bool:
+    """Return whether a set that was read is a table: a file of no other format, or a frame."""
+    if isinstance(source, EvalSet):
+        return False
+    if not isinstance(source, str | os.PathLike) or os.fspath(source) == STANDARD_INPUT:
+        return True
+    if format is not None or EVALSETS.known_set(source) is not None:
+        return format == TABLE
+    return detect(Path(source))[0] == TABLE
 
 
 def _describe_set(name: str, evalset: EvalSet, settings: Mapping[str, object]) -> EvalSetCheck:
@@ -253,7 +290,15 @@ def _describe_set(name: str, evalset: EvalSet, settings: Mapping[str, object]) -
     texts = evalset.description, f"Licence: {evalset.licence}" if evalset.licence else ""
     notes = (*filter(None, texts), *_set_remarks(evalset, systems, dimensions))
     tables = (row,), tuple(systems), tuple(dimensions)
-    return EvalSetCheck(name, evalset, *tables, notes=notes, settings=settings)
+    return EvalSetCheck(
+        name,
+        evalset,
+        *tables,
+        notes=notes,
+        settings=settings,
+        texts=count_texts(evalset),
+        issues=find_issues(evalset),
+    )
 
 
 def _set_remarks(
@@ -282,11 +327,11 @@ def _set_remarks(
             names = short(", ".join(flat[:5]) + (", …" if len(flat) > 5 else ""))
             problem = "judges always gave one value and have no z-scores"
             remarks.append(f"{name}: {len(flat):,} {problem}: {names}")
-    if without := sum(1 for group in evalset.references if not group):
-        remarks.append(f"{without:,} segments have no reference: they cannot be scored")
+    if not any(evalset.references):
+        remarks.append("no segment has a reference: metrics that need one cannot score the set")
+    if not evalset.has_texts:
+        remarks.append("the set has scores without texts")
     for system in systems:
-        if system.missing:
-            remarks.append(f"{system.system}: outputs missing: {system.missing:,}")
         if not system.judged and evalset.judgements:
             remarks.append(f"{system.system}: not judged")
     if len(evalset.systems) == 1:
