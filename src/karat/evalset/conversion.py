@@ -200,7 +200,7 @@ class EvalSetCheck(Result):
     commands: tuple[NextCommand, ...] = ()
     """Commands that make sense for the set."""
     reading: str = ""
-    """How a table was read; empty for other formats."""
+    """Summary of how a table was read; empty for other formats."""
 
 
 def check_evalset(

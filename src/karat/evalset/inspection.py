@@ -1,4 +1,4 @@
-"""What a set contains and lacks, and the commands that make sense for it (`karat data check`)."""
+"""Contents and problems of a set, and the commands that make sense for it (`karat data check`)."""
 
 from __future__ import annotations
 
@@ -112,28 +112,28 @@ def _issue_places(evalset: EvalSet) -> Iterator[tuple[str, str]]:
     has_texts, has_references = evalset.has_texts, any(evalset.references)
     inputs: dict[object, str] = {}
     for at, segment in enumerate(evalset.segments):
-        where = f"segment {short(segment)}"
+        location = f"segment {short(segment)}"
         references = evalset.references[at]
         if has_references and not references:
-            yield "segment without a reference", where
+            yield "segment without a reference", location
         if any(not text.strip() for text in references):
-            yield "empty reference", where
+            yield "empty reference", location
         source = evalset.sources[at] if evalset.sources else ""
         content = source, references
         group = evalset.groups[at] if evalset.groups else segment
         if (source or references) and inputs.setdefault(content, group) != group:
-            yield "segment with the source and references of an earlier one", where
+            yield "segment with the source and references of an earlier one", location
     expected = [main_scripts(group) for group in evalset.references]
     for system, outputs in evalset.systems.items():
         for at, text in enumerate(outputs):
-            where = f"{short(system)}, segment {short(evalset.segments[at])}"
+            location = f"{short(system)}, segment {short(evalset.segments[at])}"
             if text is None:
                 if has_texts:
-                    yield "missing output", where
+                    yield "missing output", location
             elif not text.strip():
-                yield "empty output", where
+                yield "empty output", location
             elif _is_other_script(main_scripts([text]), expected[at]):
-                yield "output in another script than its references", where
+                yield "output in another script than its references", location
     yield from _rating_issues(evalset)
 
 
@@ -224,10 +224,10 @@ def _suggestions(
     if can_score and n_systems == 1:
         yield ["score", *complete_arguments, "-m", "bleu", "-m", "chrf"], "scores of the system"
     names = (name for name in evalset.offered if re.fullmatch(r"\w+", name))
-    measured = next((name for name in names if not _COST.search(name.lower())), None)
-    if measured and can_score and n_systems > 1:
-        words = ["compare", *complete_arguments, "-m", f"given:metric={measured}"]
-        yield words, f"which system differs in {measured}"
+    measure = next((name for name in names if not _COST.search(name.lower())), None)
+    if measure and can_score and n_systems > 1:
+        words = ["compare", *complete_arguments, "-m", f"given:metric={measure}"]
+        yield words, f"which system differs in {measure}"
     if evalset.contexts:
         words = ["nuggets", "draft", *arguments, "--endpoint", "demo", "-o", f"{stem}.key.jsonl"]
         yield words, "an answer key from the documents; demo stands for your model's server"

@@ -300,7 +300,7 @@ class DraftTask:
     """Number of questions that were drawn at random by the seed; None for all."""
     seed: int = SEED
     remarks: tuple[str, ...] = ()
-    """How the set or table was read."""
+    """Remarks of the set, such as how its table was read."""
 
     def __post_init__(self) -> None:
         check_count("most", self.most, 1)

@@ -107,7 +107,7 @@ class StudioOptions:
     )
 
     reading: ReadingOptions = field(default_factory=ReadingOptions)
-    """How to read a table; its options are those of all commands."""
+    """Options for reading a table, the same as in all commands."""
 
     def __post_init__(self) -> None:
         for name in ("dimensions", "show", "runs", "scales"):
@@ -128,8 +128,8 @@ def make_options(settings: Mapping[str, Any]) -> StudioOptions:
     names = [f.name for f in fields(ReadingOptions)]
     check_known("setting", settings, [*OPTIONS, *names], "a studio")
     reading = {name: value for name, value in settings.items() if name in names}
-    others = {name: value for name, value in settings.items() if name not in names}
-    return StudioOptions(**others, reading=ReadingOptions(**reading))
+    studio = {name: value for name, value in settings.items() if name not in names}
+    return StudioOptions(**studio, reading=ReadingOptions(**reading))
 
 
 def check_listed(name: str, value: object) -> None:

@@ -34,7 +34,7 @@ def command(source: SetInput, asking: ModelOptions, **settings: Any) -> None:
 
     \b
     karat nuggets draft demo --endpoint demo -o key.jsonl
-    karat nuggets draft rag.jsonl --endpoint demo -o key.jsonl
+    karat nuggets draft rag.jsonl --endpoint URL --model M -o key.jsonl
     karat nuggets draft questions.jsonl --endpoint URL --model M -o key.txt
     """
     from karat.cli.show import check_output
@@ -52,6 +52,8 @@ def command(source: SetInput, asking: ModelOptions, **settings: Any) -> None:
     most, number, seed_of_sample = (settings[key] for key in ("most", "sample", "seed"))
     with Bar() as progress:
         questions = source.name if has_documents(source.name) else source.load(progress)
-    name, drawn, remarks = drafted_questions(questions, number, seed_of_sample)
-    task = DraftTask(name, drawn, asking.prompt, most, number, seed_of_sample, remarks)
+    name, sampled_questions, remarks = drafted_questions(questions, number, seed_of_sample)
+    task = DraftTask(
+        *(name, sampled_questions, asking.prompt, most, number, seed_of_sample, remarks)
+    )
     run_task(task, asking)
