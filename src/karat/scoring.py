@@ -95,7 +95,7 @@ def make_inputs(
         ids, groups = systems.given_ids(), systems.groups
         texts = {
             name: Strings(outputs, f"system {name}", ids, groups)
-            for name, outputs in systems.outputs().items()
+            for name, outputs in _scored_outputs(systems, inputs.metrics).items()
         }
         return inputs._replace(systems=make_systems(texts), remarks=systems.remarks)
     chosen, segments_by_system = metrics_for_set(metrics, None), make_systems(systems)
@@ -107,6 +107,20 @@ def make_inputs(
     else:
         refs = NoReferences(len(first))
     return TextInputs(segments_by_system, refs, chosen, SegmentNames(len(first)))
+
+
+def needs_no_texts(metrics: Sequence[Metric]) -> bool:
+    """Return whether all metrics are scores that come with a set or in a file."""
+    from karat.metrics.given import ExternalScores
+
+    return all(isinstance(metric, ExternalScores) for metric in metrics)
+
+
+def _scored_outputs(evalset: EvalSet, metrics: Sequence[Metric]) -> Mapping[str, Sequence[str]]:
+    """Return the outputs of each system; empty ones for a set of scores without texts."""
+    if evalset.has_texts or not needs_no_texts(metrics):
+        return evalset.outputs()
+    return {name: [""] * len(evalset) for name in evalset.systems}
 
 
 def inputs_from_set(

@@ -211,9 +211,11 @@ def _suggestions(
     can_score = evalset.has_texts and has_references and (skips_missing or _is_complete(evalset))
     n_systems = len(evalset.systems)
     can_rank = can_score and len(people) > 0 and len(evalset) >= MIN_LABELLED
-    if can_score and _can_estimate(evalset, dimensions):
-        words = ["estimate", *complete_arguments, "-d", dimensions[0], "-J", "chrf"]
-        yield words, "human scores of all outputs from these labels"
+    if (can_score or evalset.model_judges) and _can_estimate(evalset, dimensions):
+        judge = [] if evalset.model_judges else ["-J", "chrf"]
+        words = complete_arguments if can_score else arguments
+        purpose = "human scores of all outputs from these labels"
+        yield ["estimate", *words, "-d", dimensions[0], *judge], purpose
     if can_rank:
         purpose = "which metric agrees with these ratings"
         yield ["meta", *complete_arguments, "-m", "bleu", "-m", "chrf"], purpose
@@ -225,8 +227,13 @@ def _suggestions(
         yield ["score", *complete_arguments, "-m", "bleu", "-m", "chrf"], "scores of the system"
     names = (name for name in evalset.offered if re.fullmatch(r"\w+", name))
     measure = next((name for name in names if not _COST.search(name.lower())), None)
-    if measure and can_score and n_systems > 1:
-        words = ["compare", *complete_arguments, "-m", f"given:metric={measure}"]
+    if measure and n_systems > 1 and (can_score or not evalset.has_texts):
+        words = [
+            "compare",
+            *(complete_arguments if can_score else arguments),
+            "-m",
+            f"given:metric={measure}",
+        ]
         yield words, f"which system differs in {measure}"
     if evalset.contexts:
         words = ["nuggets", "draft", *arguments, "--endpoint", "demo", "-o", f"{stem}.key.jsonl"]

@@ -369,8 +369,8 @@ class EvalSet:
         return self.outputs(), self.given_references()
 
     def check_texts(self) -> None:
-        """Raise if the set has human or other scores alone, without any text."""
-        if not self.has_texts and not any(self.references):
+        """Raise if the set has human or other scores alone, without any output."""
+        if not self.has_texts:
             raise InputError(
                 f"{self.name} has scores without texts: this needs the outputs of systems; add "
                 "their column to the table"

@@ -16,7 +16,14 @@ from karat.errors import InputError
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
-from karat.scoring import Keep, compute_statistics, inputs_from_set, load_metrics, make_systems
+from karat.scoring import (
+    Keep,
+    compute_statistics,
+    inputs_from_set,
+    load_metrics,
+    make_systems,
+    needs_no_texts,
+)
 
 Ints = NDArray[np.intp]
 
@@ -109,9 +116,12 @@ def score_evalset(
     progress: Progress = silent,
 ) -> ScoredSet:
     """Score all outputs of a set by all metrics in one pass over the text."""
+    chosen = independent(metrics)
+    if not needs_no_texts(chosen):
+        evalset.check_texts()
     filled = {name: [text or "" for text in texts] for name, texts in evalset.systems.items()}
     present = outputs_present(evalset)
-    inputs = inputs_from_set(evalset, make_systems(filled), independent(metrics), threads, progress)
+    inputs = inputs_from_set(evalset, make_systems(filled), chosen, threads, progress)
     stats = compute_statistics(inputs, Keep(rows=True), threads, progress)
     rows = {
         m: np.stack([stats[name, m].row_table for name in inputs.systems]) for m in inputs.metrics
@@ -131,7 +141,12 @@ def independent(metrics: Sequence[str | Metric] | str | Metric) -> list[Metric]:
 
 
 def outputs_present(evalset: EvalSet) -> Flags:
-    """Return systems x segments: True where there is an output."""
+    """Return systems x segments: True where there is an output.
+
+    In a set of scores without texts, every segment counts as an output.
+    """
+    if not evalset.has_texts:
+        return np.ones((len(evalset.systems), len(evalset)), dtype=bool)
     return np.array([[text is not None for text in texts] for texts in evalset.systems.values()])
 
 
