@@ -17,6 +17,7 @@ from karat.metrics.limits import Limit
 from karat.progress import Progress, progress_callback, silent
 from karat.score_settings import ComparisonSettings, ScoreSettings
 from karat.scoring import (
+    USUAL_METRICS,
     Keep,
     Metrics,
     Scoring,
@@ -45,7 +46,7 @@ Columns = str | Sequence[str] | None
 def score(
     systems: Systems | EvalSet | str | Any,
     references: GivenReferences | None = None,
-    metrics: Metrics = ("bleu",),
+    metrics: Metrics | None = None,
     *,
     candidate: Columns = None,
     reference: Columns = None,
@@ -72,7 +73,8 @@ def score(
         systems: texts by system, the texts of one system, an evaluation set or its name, texts of
             `load_texts`, or a table.
         references: for each segment a text or a list of texts; sets and tables have their own.
-        metrics: metrics, or their names.
+        metrics: metrics, or their names; by default BLEU. For a set without references or texts,
+            the default is its dimensions and its scores.
         candidate, reference: columns of a table; by default detected. Several columns of candidates
             are several systems, several columns of references are several references.
         by, id: columns with the system and with the id of the segment.
@@ -104,7 +106,7 @@ def score(
                 )
             return score_table(
                 source.table,
-                metrics,
+                USUAL_METRICS if metrics is None else metrics,
                 **{**columns, "skip_missing": skip_missing, "buckets": buckets, "threads": threads},
                 intervals=intervals,
                 units=column_of_units(units),
@@ -138,7 +140,7 @@ def score(
 def compare(
     systems: Mapping[str, Texts] | EvalSet | str | Any,
     references: GivenReferences | None = None,
-    metrics: Metrics = ("bleu",),
+    metrics: Metrics | None = None,
     *,
     candidate: Columns = None,
     reference: Columns = None,
@@ -194,7 +196,7 @@ def compare(
 
             return compare_table(
                 source.table,
-                metrics,
+                USUAL_METRICS if metrics is None else metrics,
                 **{**columns, "skip_missing": skip_missing, "buckets": buckets, "threads": threads},
                 baseline=baseline,
                 units=column_of_units(units),
@@ -230,7 +232,10 @@ def compare(
         )
     texts = text_lookup(inputs.systems, inputs.references)
     example_rows = find_examples(comparison, texts, examples)
-    return replace(comparison, segments=inputs.segments.count, examples=example_rows)
+    remarks = (*inputs.remarks, *comparison.remarks)
+    return replace(
+        comparison, segments=inputs.segments.count, examples=example_rows, remarks=remarks
+    )
 
 
 class StreamedTable(NamedTuple):
@@ -252,7 +257,7 @@ def find_table(
     """
     if not is_table(source, references, columns, skip_missing):
         return source
-    if any(columns.values()) or _streams(source):
+    if any(column is not None for column in columns.values()) or _streams(source):
         return StreamedTable(source)
     from karat.tables.outputs import read_outputs
 
@@ -261,13 +266,18 @@ def find_table(
 
 def _streams(source: Any) -> bool:
     """Return whether a table without named columns is streamed."""
+    from karat.arrow.columns import has_usual_column
     from karat.arrow.frames import as_frame
     from karat.tables.streams import has_texts_only, is_streamed_file, sample_columns
 
     frame = as_frame(source)
     if frame is not None:
-        is_read_once = frame.rows is None
-        return is_read_once or has_texts_only(frame.names) or sample_columns(source) is not None
+        if frame.rows is None or has_texts_only(frame.names):
+            return True
+        try:
+            return sample_columns(source) is not None
+        except InputError:
+            return has_usual_column(frame.names, "candidate") and has_usual_column(frame.names)
     if isinstance(source, str | os.PathLike):
         sources = [source]
     else:

@@ -108,6 +108,14 @@ class MetricError(InputError):
     """An unknown metric or parameter, or a value out of range."""
 
 
+class UnknownMetric(MetricError):
+    """A name that no metric has."""
+
+    def __init__(self, message: str, name: str = "") -> None:
+        super().__init__(message)
+        self.name = name
+
+
 class MissingExtra(InputError):
     """An optional package is needed and not installed."""
 

@@ -78,6 +78,8 @@ class PowerAnalysis(Result):
     power: float
     n_tests: int
     inference: Inference
+    remarks: tuple[str, ...] = ()
+    """Notes on the choice of metrics."""
 
     @property
     def settings(self) -> Mapping[str, object]:
@@ -97,7 +99,9 @@ class PowerAnalysis(Result):
         return (
             f"Two-sided test at .05{level} by {self.inference.unit}: noncentral Student's t with "
             "the pilot's variance, for units like the pilot's.",
+            *self.remarks,
             *self.inference.remarks,
+            *dict.fromkeys(note for row in self.rows for note in row.metric.remarks()),
         )
 
     @property
@@ -116,7 +120,7 @@ class PowerAnalysis(Result):
 def power(
     systems: Mapping[str, Texts] | EvalSet | str,
     references: GivenReferences | None = None,
-    metrics: Metrics = ("bleu",),
+    metrics: Metrics | None = None,
     *,
     difference: Limit = None,
     baseline: str | None = PowerSettings.baseline,
@@ -174,4 +178,4 @@ def power(
                 units_needed=needed,
             )
         )
-    return PowerAnalysis(tuple(rows), test.baseline, power, n_tests, inference)
+    return PowerAnalysis(tuple(rows), test.baseline, power, n_tests, inference, inputs.remarks)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeAlias,
 
 from karat.arithmetic import SLACK, exact_sum, exact_sums, joined_sums, partial_sums, rounded
 from karat.arrays import Floats, NDArray, np
-from karat.errors import InputError, quoted
+from karat.errors import InputError, UnknownMetric, quoted, short
+from karat.evalset.judged_scores import unjudged_systems
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric, Score
-from karat.metrics.names import metric
+from karat.metrics.names import explain_unknown, metric, scores_metric
 from karat.metrics.pairs import SegmentNames, run_batches
 from karat.progress import Progress, silent
 from karat.results import Column, Result, number
@@ -61,19 +63,25 @@ class TextInputs(NamedTuple):
     metrics: Sequence[Metric]
     segments: SegmentNames
     remarks: tuple[str, ...] = ()
-    """Remarks of the set, such as how its table was read."""
+    """Notes on how the set was read, and on the choice of metrics."""
+
+
+USUAL_METRICS = ("bleu",)
+"""Metrics of texts with references if none are named, in Python."""
 
 
 def make_inputs(
     systems: Systems | AlignedTexts | EvalSet | str,
     references: GivenReferences | None,
-    metrics: Metrics,
+    metrics: Metrics | None,
     threads: int | None = None,
     progress: Progress = silent,
+    usual_metrics: Sequence[str] = USUAL_METRICS,
 ) -> TextInputs:
     """Return the systems, references and metrics to score, checked.
 
-    References may be missing if no metric reads them.
+    References and texts may be missing if no metric reads them. Without metrics, the usual ones
+    are taken, or those that fit a set (`default_metrics`).
     """
     if isinstance(systems, tuple):
         from karat.evalset.aligned_texts import AlignedTexts
@@ -91,14 +99,20 @@ def make_inputs(
     if isinstance(systems, EvalSet):
         if references is not None:
             raise InputError("an evaluation set has its own references: leave references out")
+        remarks: tuple[str, ...] = ()
+        if metrics is None:
+            metrics, remarks = default_metrics(systems, usual_metrics)
         inputs = inputs_from_set(systems, {}, metrics, threads, progress)
         ids, groups = systems.given_ids(), systems.groups
+        reads_texts = any(m.reads_texts for m in inputs.metrics)
+        outputs_by_system = systems.outputs() if reads_texts else systems.filled_outputs()
         texts = {
             name: Strings(outputs, f"system {name}", ids, groups)
-            for name, outputs in _scored_outputs(systems, inputs.metrics).items()
+            for name, outputs in outputs_by_system.items()
         }
-        return inputs._replace(systems=make_systems(texts), remarks=systems.remarks)
-    chosen, segments_by_system = metrics_for_set(metrics, None), make_systems(systems)
+        return inputs._replace(systems=make_systems(texts), remarks=(*systems.remarks, *remarks))
+    chosen = metrics_for_set(usual_metrics if metrics is None else metrics, None)
+    segments_by_system = make_systems(systems)
     first = next(iter(segments_by_system.values()))
     if references is not None:
         refs = as_references(references, len(first), first.name)
@@ -107,20 +121,6 @@ def make_inputs(
     else:
         refs = NoReferences(len(first))
     return TextInputs(segments_by_system, refs, chosen, SegmentNames(len(first)))
-
-
-def needs_no_texts(metrics: Sequence[Metric]) -> bool:
-    """Return whether all metrics are scores that come with a set or in a file."""
-    from karat.metrics.given import ExternalScores
-
-    return all(isinstance(metric, ExternalScores) for metric in metrics)
-
-
-def _scored_outputs(evalset: EvalSet, metrics: Sequence[Metric]) -> Mapping[str, Sequence[str]]:
-    """Return the outputs of each system; empty ones for a set of scores without texts."""
-    if evalset.has_texts or not needs_no_texts(metrics):
-        return evalset.outputs()
-    return {name: [""] * len(evalset) for name in evalset.systems}
 
 
 def inputs_from_set(
@@ -132,6 +132,9 @@ def inputs_from_set(
 ) -> TextInputs:
     """Return the inputs of scoring `systems` against the references of a set."""
     chosen = metrics_for_set(metrics, evalset, threads, progress)
+    reading = next((m for m in chosen if m.reads_texts), None)
+    if reading is not None and not evalset.has_texts:
+        raise InputError(f"{evalset.name} has no texts of outputs, which {reading} reads")
     if any(m.needs_references for m in chosen) or all(evalset.references):
         refs = as_references(evalset.given_references(), len(evalset))
     else:
@@ -161,21 +164,71 @@ def metrics_for_set(
     """Load metrics without duplicates, with the data that they need from a set, if there is one."""
     return load_metrics(
         m
-        for loaded in load_metrics(metrics)
+        for loaded in load_metrics(metrics, evalset)
         for m in loaded.for_evalset(evalset, threads, progress)
     )
 
 
-def load_metrics(metrics: Metrics | Iterable[Metric]) -> list[Metric]:
+class DefaultMetrics(NamedTuple):
+    """The metrics of a set if none are named, and notes on the choice."""
+
+    metrics: tuple[str | Metric, ...]
+    remarks: tuple[str, ...] = ()
+
+
+def default_metrics(
+    evalset: EvalSet, usual_metrics: Sequence[str] = USUAL_METRICS
+) -> DefaultMetrics:
+    """Return the metrics to compute if none are named.
+
+    They are the usual ones if the set has texts and references. Otherwise they are its dimensions,
+    then the scores that come with it. If it has neither, they are the usual metrics that need no
+    references.
+    """
+    has_references = any(evalset.references)
+    if evalset.has_texts and has_references:
+        return DefaultMetrics(tuple(usual_metrics))
+    lacks = "references" if evalset.has_texts else "texts of outputs"
+    unjudged = {name: unjudged_systems(evalset, name) for name in evalset.dimensions}
+    names = [scores_metric(metric=name) for name in unjudged if not unjudged[name]]
+    names += [scores_metric(column=name) for name in evalset.offered]
+    if names:
+        chosen = f"{evalset.name} has no {lacks}: its judgements and scores are the metrics."
+        partly = [name for name in unjudged if unjudged[name]]
+        left_out = (
+            f"Dimension {short(name)} is left out: {short(', '.join(unjudged[name]))} "
+            f"{'has' if len(unjudged[name]) == 1 else 'have'} no judgement of it."
+            for name in partly
+        )
+        return DefaultMetrics(tuple(names), (chosen, *left_out))
+    readable = [m for m in load_metrics(usual_metrics) if not m.needs_references]
+    if evalset.has_texts and readable:
+        remark = f"{evalset.name} has no references: the metrics are the ones that need none."
+        return DefaultMetrics(tuple(map(str, readable)), (remark,))
+    advice = "name a metric that needs none with -m" if evalset.has_texts else "name scores with -m"
+    raise InputError(
+        f"{evalset.name} has no {lacks}, and no judgements or scores of all its systems: "
+        f"add {lacks}, or {advice}, such as {'json or ' * evalset.has_texts}given:file=scores.tsv"
+    )
+
+
+def load_metrics(
+    metrics: Metrics | Iterable[Metric], evalset: EvalSet | None = None
+) -> list[Metric]:
     """Load metrics by name, without duplicates.
 
-    The claims of equal metrics (facts that their signatures state) are merged.
+    The claims of equal metrics (facts that their signatures state) are merged. The error for an
+    unknown name says if the set has scores or judgements of that name.
     """
     names_or_metrics = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
     if not names_or_metrics:
         raise InputError("no metric was given: at least one is needed")
     distinct: dict[Metric, Metric] = {}
-    for requested in list(map(metric, names_or_metrics)):
+    try:
+        parsed = list(map(metric, names_or_metrics))
+    except UnknownMetric as error:
+        raise error if evalset is None else explain_unknown(error, evalset) from None
+    for requested in parsed:
         first = distinct.get(requested, requested)
         if first.full_name() != requested.full_name():
             raise InputError(
@@ -279,7 +332,7 @@ def compute_statistics(
 
     `resampling` describes the planned intervals and tests; signatures must not claim others.
     """
-    systems, references, metrics, segments = inputs[:4]
+    systems, references, metrics, segments, _ = inputs
     for m in metrics:
         m.check_claims(references.number, resampling)
         m.check_outputs([*systems], segments)
@@ -710,7 +763,8 @@ def score_interval(m: Metric, estimate: UnitEstimate) -> tuple[float | None, flo
     if m.is_share:
         return share_interval(estimate)[1:]
     low, high = estimate.interval()
-    return (max(low, 0.0), min(high, m.full_scale)) if m.bounded else (low, high)
+    lowest, highest = m.score_limits
+    return max(low, lowest), min(high, highest)
 
 
 def unit_variances(
@@ -759,11 +813,14 @@ def _components(
 def difference_interval(m: Any, ends: tuple[float, float]) -> tuple[float, float]:
     """Return the interval of a difference of scores, within the differences that are possible.
 
-    Measures of items that do not say whether they are `bounded` are not.
+    Measures of items without `score_limits` are unbounded. The ends are NaN if one unit has scores:
+    then every difference is possible.
     """
-    low, high = ends
-    is_bounded = getattr(m, "bounded", False)
-    return (max(low, -m.full_scale), min(high, m.full_scale)) if is_bounded else ends
+    lowest, highest = getattr(m, "score_limits", (-math.inf, math.inf))
+    largest = highest - lowest
+    if math.isnan(ends[0]) or math.isnan(ends[1]):
+        return -largest, largest
+    return max(ends[0], -largest), min(ends[1], largest)
 
 
 def segment_values(stats: Mapping[StatsKey, SystemStats]) -> dict[StatsKey, Floats]:

@@ -505,7 +505,7 @@ def test_files_of_tables_go_through_the_same_door(tmp_path: Path) -> None:
     with pytest.raises(kt.InputError, match=r"no output for 1 of 5 segments.*skip-missing"):
         kt.score(tmp_path / "t.jsonl")  # the column of systems is detected
     with pytest.raises(kt.InputError, match="no table to join the scores to"):
-        kt.score(tmp_path / "t.parquet", segments=True).join()
+        kt.score(tmp_path / "t.parquet", segments=True, **names).join()
 
 
 def test_the_rows_of_one_wide_file_are_segments(tmp_path: Path) -> None:

@@ -59,7 +59,10 @@ FILES = [
 METRICS = [
     ("blue", r"unknown metric 'blue'; did you mean bleu\? .*"),
     ("rogue2", r"unknown metric 'rogue2'; did you mean rouge2\? .*"),
-    ("qqqqqq", r"unknown metric 'qqqqqq' \(karat metrics lists them all\)"),
+    (
+        "qqqqqq",
+        r"unknown metric 'qqqqqq' \(karat metrics lists them all; .* given:column=qqqqqq\)",
+    ),
     ("", r"unknown metric '' .*"),
     ("bleu:tk=zh", r"bleu has no setting 'tk'; did you mean tok\? .*"),
     ("aev:alhpa=1", r"aev has no setting 'alhpa'; did you mean alpha\? .*"),

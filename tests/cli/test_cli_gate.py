@@ -189,7 +189,11 @@ def test_tables_sets_and_nuggets(gated: Called, folder: Path, run_karat: Called)
         (("same.txt", "--key", "demo-nuggets"), "-r and --set do not work with"),
         (
             ("same.txt", "--no-guess"),
-            "--judgements, --model-judge and --no-guess need --key KEY: add it",
+            "--no-guess needs --key KEY: add it",
+        ),
+        (
+            ("same.txt", "-r", "ref.txt", "-j", "log.jsonl"),
+            "--judgements is only for evaluation sets: name the set with --set",
         ),
         (("same.txt", "-o", "g.tsv"), "g.tsv is one of the inputs"),
         (("same.txt", "--junit", "ref.txt"), "ref.txt is one of the inputs"),

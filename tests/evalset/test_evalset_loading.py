@@ -49,7 +49,7 @@ def test_what_is_not_recognised(tmp_path: Path) -> None:
     for place in (tmp_path, tmp_path / "notes.txt"):
         with pytest.raises(kt.InputError, match=r"not recognised .* name the format \(dir, "):
             load_evalset(place)
-    with pytest.raises(kt.InputError, match="no column is known to have outputs or ratings"):
+    with pytest.raises(kt.InputError, match=r"no column is known to have outputs or ratings"):
         load_evalset(tmp_path / "numbers.tsv")
     with pytest.raises(kt.InputError, match="format 'xml': expected one of dir, "):
         load_evalset(tmp_path, "xml")

@@ -232,6 +232,15 @@ def records(*names: str) -> Read:
     return read
 
 
+def outputs(folder: Path) -> object:
+    """Read the outputs and ratings of the table that is there."""
+    import karat as kt
+
+    file = next(iter(sorted(folder.glob("export.*"))), folder / "export.csv")
+    loaded_set = kt.read_outputs(file)
+    return loaded_set.digest, loaded_set.remarks
+
+
 READERS = {
     "scores": Reader(samples.given_scores, score_files),
     "gate baseline": Reader(samples.gate_baseline, gate_baseline),
@@ -281,6 +290,7 @@ READERS = {
     "table csv": Reader(samples.csv_table, table("t.csv")),
     "table tsv": Reader(samples.tsv_table, table("t.tsv.gz")),
     "table jsonl": Reader(samples.jsonl_table, table("t.jsonl")),
+    "outputs": Reader(samples.exports, outputs),
     "records csv": Reader(samples.csv_records, records("t.csv")),
     "records text": Reader(samples.encoded_records, records("t.csv")),
     "records json": Reader(samples.json_records, records("t.json")),

@@ -94,6 +94,13 @@ def _saved_evalset(seed: int) -> bytes:
         return (folder / "set.jsonl").read_bytes()
 
 
+def exports(dice: random.Random) -> Files:
+    """An export of another tool."""
+    folder = Path(__file__).parents[1] / "tables" / "exports"
+    file = dice.choice(sorted(folder.iterdir()))
+    return {f"export{file.suffix}": file.read_bytes()}
+
+
 def mqm(dice: random.Random) -> Files:
     """WMT's rows of errors."""
     head = (

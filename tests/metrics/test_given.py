@@ -303,7 +303,7 @@ def test_bad_files_are_refused_in_a_sentence(
     [
         ("given", "given has no scores here: given:file=scores.tsv reads a file"),
         ("given:metric=COMET", "has no scores here"),
-        ("given:column=x", "is a column of a table, and no table is scored"),
+        ("given:column=x", "is a column of a table or of a set, and neither is scored"),
         ("given:file=none.tsv", "none.tsv: No such file"),
         ("given:file=s.tsv,column=scor", "no column of scores 'scor'; did you mean score?"),
         ("given:COMET", "'COMET' is no setting; expected setting=value"),

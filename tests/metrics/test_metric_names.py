@@ -150,7 +150,8 @@ def test_other_tools_names_of_settings(text: str, expected: Metric) -> None:
 
 
 ERRORS = {
-    "blue": r"unknown metric 'blue'; did you mean bleu\? \(karat metrics lists them all\)",
+    "blue": r"unknown metric 'blue'; did you mean bleu\? \(karat metrics lists them all; a column "
+    r"of scores is given:column=blue\)",
     "rouge": r"unknown metric 'rouge'; did you mean rouge",
     "zzzzzz": r"unknown metric 'zzzzzz' \(karat metrics",
     "": r"unknown metric ''",

@@ -283,7 +283,7 @@ def test_bundled_data_are_asked_for_by_name(
         (["gtm", "--data", "empty"], "empty: expected any of mt-believability, "),
         (["pem", "--data", "empty"], "empty: expected mt-ted-zhen/mqm_ted_zhen.tsv and parallel-"),
         (["nuggeteer", "--data", "empty"], "empty: expected any of nuggets-rag24/"),
-        (["aev", "--data", "empty", "-o", "page.xlsx"], "page.xlsx: cannot write .xlsx files"),
+        (["aev", "--data", "empty", "-o", "page.docx"], "page.docx: cannot write .docx files"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_sentence(

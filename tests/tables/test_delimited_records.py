@@ -130,7 +130,7 @@ def test_an_open_quote_is_refused_with_its_line(tmp_path: Path):
 
 
 def test_titles_above_the_header(tmp_path: Path):
-    for title in ("Ratings of May\n\n", "Ratings of May,,\n,,\n", "Date:,2026-05-01\nBy:,me\n"):
+    for title in ("Ratings, of May\n\n", "Ratings of May,,\n,,\n", "Date:,2026-05-01\nBy:,me\n"):
         table = read(tmp_path, title + PLAIN)
         assert table.records == RECORDS
         assert table.remarks == ("the header is in line 3",)
@@ -184,6 +184,42 @@ def test_a_table_without_a_header_is_refused(tmp_path: Path):
     )
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hello\tHallo\nHow are you doing today my friend\tWie geht es dir heute mein Freund\n" * 2,
+        "cat\tKatze\ndog\tHund\nhouse\tHaus\n",
+        "yes,3\nwhy not,no\nnever,4\n",
+        "0,1,2\n3,4,5\n",
+        "alpha,beta\ngamma,delta\nepsilon,zeta\n",
+    ],
+)
+def test_a_first_row_that_may_be_data_is_refused(tmp_path: Path, text: str):
+    message = refusal(tmp_path, text, "t.tsv" if "\t" in text else "t.csv")
+    assert "--header none" in message
+    assert len(read(tmp_path, text, header="none").records) == len(text.splitlines())
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Zeitstempel,Wie flüssig ist der Text? Bitte bewerten Sie von 1 bis 5.,Warum?",
+        "Timestamp,How fluent is it? [Answer A],Please say why you chose this rating of it.",
+        "Antwort A,Antwort B,Notiz",
+        "bart,gpt-4,Llama 3",
+        "modelA,modelB,model_C",
+    ],
+)
+def test_headers_of_surveys_and_systems(tmp_path: Path, header: str):
+    why = "because it was good and clear and I liked the words"
+    rows = f"2026-05-01 10:00,4,{why}\n2026-05-01 10:01,5,{why} too\n"
+    if "Z" not in header and "T" not in header:
+        rows = f"{why} 1,{why} 2 and,{why} 3 of\n{why} x,{why} y,{why} z\n"
+    table = read(tmp_path, f"{header}\n{rows}")
+    assert table.columns == tuple(header.split(","))
+    assert len(table.records) == 2
+
+
 def test_columns_that_are_named_by_numbers(tmp_path: Path):
     table = read(tmp_path, "item,1,2,3\na,4,4,5\nb,3,2,1\n")
     assert table.columns == ("item", "1", "2", "3")
@@ -217,8 +253,8 @@ def test_question_texts_of_qualtrics(tmp_path: Path):
 def test_an_undecided_separator_is_refused(tmp_path: Path):
     text = "a;b,c;d\n1;2,3;4\n5;6,7;8\n"
     assert "--separator" in refusal(tmp_path, text)
-    assert read(tmp_path, text, separator="comma").columns == ("a;b", "c;d")
-    assert read(tmp_path, text, separator=";").columns == ("a", "b,c", "d")
+    assert read(tmp_path, text, separator="comma", header="1").columns == ("a;b", "c;d")
+    assert read(tmp_path, text, separator=";", header="1").columns == ("a", "b,c", "d")
     assert "expected one character" in refusal(tmp_path, text, separator="ab")
 
 

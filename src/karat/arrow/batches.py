@@ -232,6 +232,9 @@ class BatchReader:
         if columns.skip_missing:
             rows, skipped = self._without_missing(rows)
         texts = {name: self._texts(rows, name, _CANDIDATE)[0] for name in columns.candidate}
+        if not texts:
+            blank = [""] * rows.size
+            texts = {NO_CANDIDATE: _kernel.Views.from_strings(blank, 0, len(blank))}
         systems, codes = self._systems(rows)
         references = self._references(rows)
         ids = self._ids(rows, columns.id)
@@ -391,6 +394,8 @@ class BatchReader:
         return refusal(place, column, problem, expected)
 
 
+NO_CANDIDATE = "no candidates"
+"""Name of the empty texts of a table without a column of candidates."""
 _CANDIDATE, _REFERENCE = "a text", "at least one reference"
 """Texts that every row needs, for messages."""
 _SYSTEM_NAME = "the name of a system"

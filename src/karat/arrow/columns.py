@@ -21,6 +21,7 @@ class Columns:
 
     A column of references holds texts or lists of texts; several columns are several references.
     Several columns of candidates are several systems, each named by its column (a wide table).
+    Without a column of candidates, all texts are empty, for metrics that read none.
     """
 
     candidate: tuple[str, ...] = ("candidate",)
@@ -128,6 +129,13 @@ SKIP_MISSING = (
 def has_usual_column(names: Sequence[str], role: str = "reference") -> bool:
     """Return whether a column has a usual name for a role."""
     return any(name.lower() in USUAL_COLUMNS[role] for name in names)
+
+
+def texts_column(table: str, names: Sequence[str], metrics: Sequence[Metric]) -> str | None:
+    """Return the detected column of candidates; None if it is unclear and no metric needs one."""
+    reads_texts = not metrics or any(metric.reads_texts for metric in metrics)
+    usual = [name for name in names if name.lower() in USUAL_COLUMNS["candidate"]]
+    return usual_column(table, names, "candidate") if reads_texts or len(usual) == 1 else None
 
 
 def usual_column(table: str, names: Sequence[str], role: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from karat.arrays import Floats, Ints, np
 from karat.arrow.batches import RowRange, reference_hashes, table_batches
-from karat.arrow.columns import Columns, has_usual_column, usual_column
+from karat.arrow.columns import Columns, has_usual_column, texts_column, usual_column
 from karat.arrow.frames import TABLE, Frame, as_frame
 from karat.arrow.jobs import (
     Engine,
@@ -131,10 +131,12 @@ def open_table(
     if names == (None, None, None, None) and not has_texts_only(existing):
         candidate, reference, by, id = _infer_columns(frame, title)
     if candidate is None:
-        candidate = usual_column(title, existing, "candidate")
+        candidate = texts_column(title, existing, metrics)
     needed = not metrics or any(metric.needs_references for metric in metrics)
     without_references = reference is None and not needed and not has_usual_column(existing)
-    if without_references:
+    if candidate is None:
+        columns = replace(Columns.from_names(by=by, id=id), candidate=(), reference=())
+    elif without_references:
         columns = replace(Columns.from_names(candidate, by=by, id=id), reference=())
     else:
         if reference is None:
@@ -566,7 +568,7 @@ def _measure_frame(
     if n_rows is not None and not job.columns.skip_missing:  # a stream can be read only once
         for rows in opened.ranges():
             rows.read()
-    n_outputs = (n_rows or 0) * len(job.columns.candidate)  # 0: unknown
+    n_outputs = (n_rows or 0) * max(len(job.columns.candidate), 1)  # 0: unknown
     n_done = 0
 
     def report(n_rows: int) -> None:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from karat.cli.command import TYPED
-from karat.cli.options import PLAIN_TEXT
+from karat.cli.options import DEFAULT_METRICS, PLAIN_TEXT
 from karat.cli.parameters import F
 from karat.cli.show import check_output
-from karat.errors import InputError, OutputError, quoted, sentence
+from karat.errors import InputError, OutputError, UnknownMetric, quoted, sentence
 from karat.progress import Progress, silent
 from karat.registry import load
 from karat.score_settings import GROUPINGS, LENGTH, SEGMENT
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from karat.evalset.draws import Draw
     from karat.evalset.sets import EvalSet
     from karat.metrics.base import Metric
+    from karat.scoring import DefaultMetrics
 
 _SUFFIXES = {".txt", ".gz", ".out", ".hyp"}
 TABLE_SET = "table"
@@ -126,14 +127,22 @@ class InputFiles(NamedTuple):
     read_as: str | None = None  # the format of the files
     evalset: SetInput | None = None
     unit_labels: str | None = None  # a file with the label of each segment's unit
+    judgements: Sequence[str] = ()  # files of judgements to add to the set
+    model_judges: Sequence[str] = ()
     reading: ReadingOptions = ReadingOptions()  # of tables
     reader_options: tuple[str, ...] = ()  # of sets
 
     def of_set(self, name: str, read_as: str | None = None) -> InputFiles:
         """Return these inputs as a set; options of files become options of its reader."""
+        with_set = self.of_named_set(name, read_as)
+        return with_set._replace(candidates=(), references=())
+
+    def of_named_set(self, name: str, read_as: str | None = None) -> InputFiles:
+        """Return these inputs with a set, of which candidates are systems."""
         options = (*self.reader_options, *self.reading.texts())
-        evalset = SetInput(name, read_as or self.read_as, options)
-        return self._replace(candidates=(), references=(), read_as=None, evalset=evalset)
+        added = self.judgements, self.model_judges
+        evalset = SetInput(name, read_as or self.read_as, options, *added)
+        return self._replace(read_as=None, evalset=evalset)
 
     def of_tables(self, columns: Mapping[str, str]) -> InputFiles:
         """Return tables as a set; `columns` are named by role."""
@@ -151,6 +160,26 @@ class InputFiles(NamedTuple):
         with_set = inputs.of_set(" ".join(paths.values()), TABLE_SET)
         evalset = with_set.evalset and with_set.evalset._replace(tables=paths)
         return with_set._replace(evalset=evalset)
+
+    def check_judgements(self) -> None:
+        """Reject judgements of files and tables, to which they cannot be added."""
+        if (self.judgements or self.model_judges) and self.evalset is None:
+            name = "--judgements" if self.judgements else "--model-judge"
+            raise InputError(f"{name} is only for evaluation sets: name the set with --set")
+
+    def load_metrics(
+        self, names: Sequence[str | Metric], progress: Progress = silent
+    ) -> list[Metric]:
+        """Load metrics by name; the error for an unknown name says if a set has such scores."""
+        from karat.metrics.names import explain_unknown
+        from karat.scoring import load_metrics
+
+        try:
+            return load_metrics(names)
+        except UnknownMetric as error:
+            if self.evalset is None:
+                raise
+            raise explain_unknown(error, self.evalset.load(progress)) from None
 
     def paths(self) -> list[str]:
         """Return the files that will be read."""
@@ -298,6 +327,22 @@ class InputFiles(NamedTuple):
             counts = set(map(len, self._open_set(self.evalset).references))
             return counts.pop() if len(counts) == 1 else None
         return None if self.optional_references else len(self.references) or 1
+
+
+def choose_metrics(
+    typed: Sequence[str],
+    parsed: Sequence[Metric],
+    systems: Mapping[str, Segments] | EvalSet,
+    more: Sequence[str] = (),
+) -> DefaultMetrics:
+    """Return the parsed metrics, or those that fit a set if none were typed, and `more` of them."""
+    from karat.evalset.sets import EvalSet
+    from karat.scoring import DefaultMetrics, default_metrics
+
+    if typed or not isinstance(systems, EvalSet):
+        return DefaultMetrics(tuple(parsed))
+    chosen = default_metrics(systems, DEFAULT_METRICS)
+    return chosen._replace(metrics=(*chosen.metrics, *more))
 
 
 def read_labels(path: str, systems: Mapping[str, Segments] | EvalSet, kind: str) -> list[str]:
@@ -460,7 +505,10 @@ class TableOptions(NamedTuple):
         if inputs.references and not inputs.reading.texts():
             return True
         paths = [split_table_name(argument)[1] for argument in inputs.candidates]
-        return not inputs.reading.texts() and is_streamed_file(paths)
+        reading = inputs.reading
+        other_options = replace(reading, columns=NamedTexts(), skip_missing=False).texts()
+        are_streamed_roles = {*reading.columns} <= {*_STREAMED_ROLES}
+        return not other_options and are_streamed_roles and is_streamed_file(paths)
 
     def _columns(self, inputs: InputFiles, unit: str | None = None) -> dict[str, str]:
         """Return the columns by role that --candidate, -r, --by, --id and --unit name."""
@@ -479,6 +527,7 @@ class TableOptions(NamedTuple):
 
     def are_tables(self, inputs: InputFiles) -> bool:
         """Return whether the inputs are tables; reject options for tables if they are not."""
+        inputs.check_judgements()
         default = TableOptions()
         used = [name for name in self._fields if getattr(self, name) != getattr(default, name)]
         paths = [split_table_name(argument)[1] for argument in inputs.candidates]
@@ -528,8 +577,9 @@ class TableOptions(NamedTuple):
             )
         for role, name in _STREAMED_ROLES.items():
             settings[name] = columns.get(role)
-        settings["candidate"] = list(self.candidate) or settings["candidate"]
-        settings["reference"] = list(inputs.references) or settings["reference"]
+        for role, names in (("candidate", self.candidate), ("reference", inputs.references)):
+            in_option = inputs.reading.columns.get(role, "").split(",")
+            settings[role] = [*names] or [name for name in in_option if name] or None
         settings["skip_missing"] = inputs.reading.skip_missing
         settings["engine_options"] = {name: value for name, _, value in pairs}
         return settings

@@ -418,14 +418,11 @@ def segment_options(unit: str) -> Callable[[F], F]:
 
 
 def _make_input_files(evalset: str | None, **values: Any) -> InputFiles:
-    from karat.cli.inputs import InputFiles, SetInput
+    from karat.cli.inputs import InputFiles
 
     reading = _pop_reading(values)
     files = InputFiles(**values, reading=reading)
-    if evalset is None:
-        return files
-    options = (*files.reader_options, *reading.texts())
-    return files._replace(read_as=None, evalset=SetInput(evalset, files.read_as, options))
+    return files if evalset is None else files.of_named_set(evalset)
 
 
 def _make_candidate(candidate: str, **values: Any) -> InputFiles:
@@ -452,6 +449,8 @@ texts = bundle(
     _read_texts_as,
     _reader_options,
     _table_reading,
+    _judgements,
+    _model_judges,
     option(
         "--units unit_labels",
         "Text file with the label of each segment's unit, one per line.",
@@ -460,7 +459,7 @@ texts = bundle(
     ),
     make=_make_input_files,
 )
-"""Candidates, their references and the labels of their units: `inputs`."""
+"""Candidates, their references, further judgements and the labels of units: `inputs`."""
 
 
 _table_option = partial(option, heading=TABLES)

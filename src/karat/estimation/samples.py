@@ -330,7 +330,9 @@ def judge_values(
             raise InputError(f"{evalset.name}: {problem}: {advice}")
         by_name[name] = JudgeValues(name, ratings, 0, f"judge:{judge}")
     if metrics:
-        scored = score_evalset(evalset, [*metrics.values()], threads=threads, progress=progress)
+        scored = score_evalset(
+            evalset, [*metrics.values()], against=[dimension], threads=threads, progress=progress
+        )
         if len(scored.metrics) != len(metrics):
             raise InputError("a pattern names several judges: name each of them")
         for name, m in zip(metrics, scored.metrics, strict=True):

@@ -56,7 +56,15 @@ class GivenScores:
     oriented: bool = False
     """True if the scores are stored so that higher is better."""
     lower_is_better: bool = False
-    """True if the file declares that lower is better."""
+    """True if the file, or the dimension of judgements, declares that lower is better."""
+    low: float | None = None
+    """The lowest possible score; None if it is unknown."""
+    high: float | None = None
+    """The highest possible score; None if it is unknown."""
+    dimension: str | None = None
+    """The dimension of the set whose judgements are the scores; None for other scores."""
+    judges: frozenset[str] = frozenset()
+    """The judges whose values are behind the scores."""
 
     @cached_property
     def digest(self) -> str:

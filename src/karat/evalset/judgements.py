@@ -336,7 +336,9 @@ def count_once(rows: JudgementTable, counted_as: dict[str, str]) -> JudgementTab
     """
     if all(judge == first for judge, first in counted_as.items()):
         return rows
-    number = {name: k for k, name in enumerate(rows.judges)}
+    number: dict[str, int] = {}  # of the first of identical judges among these rows
+    for k, name in enumerate(rows.judges):
+        number.setdefault(counted_as[name], k)
     renumbered = np.array([number[counted_as[name]] for name in rows.judges], np.int32)
     judge = renumbered[rows.judge]
     cells = rows.system.astype(np.int64) * len(rows.segments) + rows.segment

@@ -120,6 +120,7 @@ FORMATS = Registry(
         ),
         "inspect": SetFormat(
             f"{_FORMATS}.sample_logs:read_inspect_ai",
+            detects=f"{_FORMATS}.sample_logs:is_inspect_log",
             files=("*.eval", "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T*_*.json"),
             about="logs of inspect_ai",
         ),

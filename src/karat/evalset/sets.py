@@ -393,6 +393,10 @@ class EvalSet:
             complete[system] = [text for text in outputs if text is not None]
         return complete
 
+    def filled_outputs(self) -> dict[str, list[str]]:
+        """Return the outputs of all systems, with empty texts for missing ones."""
+        return {name: [text or "" for text in texts] for name, texts in self.systems.items()}
+
     def given_ids(self) -> tuple[str, ...] | None:
         """Return the ids of the segments; None if they are numbers from 1."""
         numbers = tuple(str(i) for i in range(1, len(self) + 1))

@@ -64,7 +64,9 @@ def read_texts(
         raise InputError("a gate knows the rows of a table by their ids: name their column with id")
     elif references is None and (isinstance(output, str | os.PathLike) or _is_frame(output)):
         output = as_evalset(output, progress)
-    inputs = make_inputs(output, references, metrics or DEFAULT_METRICS, threads, progress)
+    inputs = make_inputs(output, references, metrics or None, threads, progress, DEFAULT_METRICS)
+    for m in inputs.metrics:
+        m.check_direction()
     if len(inputs.systems) != 1:
         names = short(", ".join(map(str, inputs.systems)))
         raise InputError(
@@ -98,7 +100,11 @@ def read_texts(
         tuple(measures),
         against,
         item_texts,
-        notes=inference.remarks,
+        notes=(
+            *inputs.remarks,
+            *inference.remarks,
+            *(note for m in inputs.metrics for note in m.remarks()),
+        ),
         units=inference.units,
     )
 
@@ -142,8 +148,10 @@ def _source_strings(source: Segments) -> list[str]:
 
 def _table_texts(
     table: Any, table_columns: ColumnNames, metrics: Sequence[Metric]
-) -> tuple[Any, VaryingReferences, list[str], list[Metric]]:
+) -> tuple[Any, VaryingReferences | None, list[str], list[Metric]]:
     """Return the candidates, the references and the ids of all rows of a table, and the metrics.
+
+    References are None if the table has none.
 
     Metrics that are columns of the table have their scores.
     """
@@ -170,4 +178,5 @@ def _table_texts(
         scores = {TABLE_SYSTEM: dict(zip(ids, columns[m.column], strict=True))}
         return m.with_scores(GivenScores(f"column {quoted(m.column)}", scores))
 
-    return outputs, VaryingReferences(references), ids, [*map(with_column, metrics)]
+    listed = VaryingReferences(references) if any(references) else None
+    return outputs, listed, ids, [*map(with_column, metrics)]

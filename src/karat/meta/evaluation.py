@@ -198,10 +198,10 @@ def meta_evaluate(
     dimensions = evalset.chosen_dimensions(experiment.dimensions, differences=True)
     for level in experiment.levels:
         check_level(level, evalset)
-    scored = replace(
-        score_evalset(evalset, experiment.metrics, threads=threads, progress=progress),
-        system_scores=experiment.system_scores,
+    scored = score_evalset(
+        evalset, experiment.metrics, against=dimensions, threads=threads, progress=progress
     )
+    scored = replace(scored, system_scores=experiment.system_scores)
     resolved = replace(experiment, dimensions=dimensions)
     rows: list[MetaRow] = []
     tests: list[MetricTest] = []
@@ -245,15 +245,18 @@ def _load_experiment(
         name = os.fspath(source) if isinstance(source, str | os.PathLike) else "table"
         name = source.name if isinstance(source, EvalSet) else name
         experiment = Experiment(name, tuple(listed), **settings)
-    evalset = load_evalset(
-        source,
-        experiment.read_as or None,
-        judgements=experiment.judgements,
-        model_judges=experiment.model_judges,
-        progress=progress,
-        **parse_options(experiment.reader_options),
-    )
-    return experiment, evalset
+    return experiment, experiment_set(experiment, progress, source)
+
+
+def experiment_set(
+    experiment: Experiment, progress: Progress = silent, source: SetSource | None = None
+) -> EvalSet:
+    """Load the set of an experiment (by default the one that it names) with all systems."""
+    options = parse_options(experiment.reader_options)
+    options |= {"judgements": experiment.judgements, "model_judges": experiment.model_judges}
+    read_as = experiment.read_as or None
+    source = experiment.evalset if source is None else source
+    return load_evalset(source, read_as, progress=progress, **options)
 
 
 def rank_metrics(

@@ -22,10 +22,10 @@ from karat.meta.agreement import weighted_means
 from karat.meta.scores import ScoredSet, score_evalset, weighted_sums
 from karat.meta.settings import FitSettings
 from karat.metrics.base import Metric
-from karat.metrics.names import metric
 from karat.metrics.tree import QualityAccuracy, SimpleTreeAccuracy, UnderstandabilityAccuracy
 from karat.progress import Progress, silent
 from karat.results import SignedResult
+from karat.scoring import load_metrics
 from karat.stats.regression import least_squares, left_out_predictions, unseen_error
 
 VALUE = "value"
@@ -138,7 +138,9 @@ def fit_scores(
     chosen = [dimensions] if isinstance(dimensions, str) else dimensions
     names = loaded.chosen_dimensions(chosen, differences=True)
     distinct_metrics = list(dict.fromkeys(term.metric for term in terms))
-    scored = score_evalset(loaded, distinct_metrics, threads=threads, progress=progress)
+    scored = score_evalset(
+        loaded, distinct_metrics, against=names, threads=threads, progress=progress
+    )
     rows: list[FitRow] = []
     fits: list[Fit] = []
     cross_validated: list[LeftOut] = []
@@ -184,7 +186,8 @@ def _parse_terms(
         text, at, part = name.rpartition("@") if isinstance(name, str) else (name, "", VALUE)
         if '"' in part:  # the sign is in a quoted value
             text, at, part = name, "", VALUE
-        base, part = (metric(text), part) if at else (metric(name), VALUE)
+        (base,) = load_metrics(text if at else name, evalset)
+        part = part if at else VALUE
         for scorer in base.for_evalset(evalset):
             term = Term(scorer.of_segments() if level == "segment" else scorer, part)
             if term in terms:

@@ -215,7 +215,9 @@ def _disagreements_by_gap(
         name, texts = systems[i]
         scores = float(human[i, j]), float(score[i, j]), float(gaps[i, j])
         place = dimension, name, evalset.segments[j]
-        yield Disagreement(*place, *scores, texts[j] or "", evalset.references[j])
+        text, references = texts[j], evalset.references[j]
+        if text is not None and references:  # otherwise there is nothing to show
+            yield Disagreement(*place, *scores, text, references)
 
 
 def _percentiles(scores: Floats, other_scores: Floats) -> Floats:
@@ -318,6 +320,9 @@ def _fit_planes(
 ) -> Iterator[PlaneFit]:
     """Yield the planes of all dimensions with enough systems; remark on those without a plane."""
     experiment, family = result.experiment, AEv()
+    if not (result.evalset.has_texts and all(result.evalset.references)):
+        remarks.append("No plane: not all segments have references, or there are no texts.")
+        return
     scored = score_evalset(result.evalset, family, progress=progress)
     settings: dict[str, Any] = {
         name: getattr(experiment, name) for name in ("resamples", "over", "seed")

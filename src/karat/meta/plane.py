@@ -109,10 +109,14 @@ def score_compared_metrics(
     metrics: Sequence[str | Metric],
     references: Sequence[int] = (),
     *,
+    dimensions: Sequence[str],
     threads: int | None = None,
     progress: Progress = silent,
 ) -> dict[str, ScoredSet]:
-    """Score a set by other metrics, with the chosen references and with all."""
+    """Score a set by other metrics, with the chosen references and with all.
+
+    Metrics that are made from judgements of the dimensions are refused.
+    """
     if not metrics:
         return {}
     sets = {ALL_REFERENCES: evalset}
@@ -120,7 +124,9 @@ def score_compared_metrics(
     if narrowed.references != evalset.references:
         sets = {", ".join(map(str, references)): narrowed, **sets}
     return {
-        label: score_evalset(some_references, metrics, threads=threads, progress=progress)
+        label: score_evalset(
+            some_references, metrics, against=dimensions, threads=threads, progress=progress
+        )
         for label, some_references in sets.items()
     }
 
@@ -445,7 +451,9 @@ def fit_plane(
         evalset, family = as_evalset(source, progress), AEv() if metric is None else metric
         check_family(family)
         evalset.chosen_dimensions([dimension])
-        compared = score_compared_metrics(evalset, compare_with, references, progress=progress)
+        compared = score_compared_metrics(
+            evalset, compare_with, references, dimensions=[dimension], progress=progress
+        )
         scored = score_evalset(with_references(evalset, references), family, progress=progress)
         source = plane_data(scored, family, dimension, normalise, compared)
     view = source.view

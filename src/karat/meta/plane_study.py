@@ -647,17 +647,22 @@ def study_plane(
     """
     metric = AEv() if metric is None else metric
     evalset = as_evalset(evalset, progress)
-    evalset.chosen_dimensions(dimensions)
+    chosen = evalset.chosen_dimensions(dimensions)
     used = with_references(evalset, references)
     groups = grouped(used, by) if by is not None else {}
     compared = score_compared_metrics(
-        evalset, compare_with, references, threads=threads, progress=progress
+        evalset,
+        compare_with,
+        references,
+        dimensions=chosen,
+        threads=threads,
+        progress=progress,
     )
     scored = score_evalset(used, metric, threads=threads, progress=progress)
     fits: list[PlaneFit] = []
     halves: list[Halves] = []
     remarks: list[str] = []
-    for dimension in evalset.chosen_dimensions(dimensions):
+    for dimension in chosen:
         for group, segments in {"": range(len(used)), **groups}.items():
             data = plane_data(scored, metric, dimension, normalise, compared, group, segments)
             try:

@@ -26,6 +26,7 @@ from karat.meta.documents import (
 )
 from karat.meta.scores import (
     ScoredSet,
+    check_independent,
     independent,
     outputs_present,
     references_of,
@@ -138,7 +139,9 @@ def reliability(
     """
     scored = source if isinstance(source, ScoredSet) else None
     evalset = scored.evalset if scored else as_evalset(source)
-    chosen = scored.metrics if scored else tuple(metrics_for_set(independent(metrics), evalset))
+    chosen = (
+        scored.metrics if scored else tuple(metrics_for_set(independent(metrics, evalset), evalset))
+    )
     dimension_names = [dimensions] if isinstance(dimensions, str) else dimensions
     if shuffles_per_combination is None:
         shuffles_per_combination = repeats
@@ -156,6 +159,7 @@ def reliability(
         combinations=combinations,
         seed=seed,
     )
+    check_independent(chosen, evalset, settings.dimensions)
     for length in settings.lengths:
         if not 1 <= length <= len(evalset):
             raise InputError(

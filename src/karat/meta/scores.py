@@ -22,7 +22,6 @@ from karat.scoring import (
     inputs_from_set,
     load_metrics,
     make_systems,
-    needs_no_texts,
 )
 
 Ints = NDArray[np.intp]
@@ -112,16 +111,22 @@ def score_evalset(
     evalset: EvalSet,
     metrics: Sequence[str | Metric] | str | Metric,
     *,
+    against: Sequence[str] = (),
     threads: int | None = None,
     progress: Progress = silent,
 ) -> ScoredSet:
-    """Score all outputs of a set by all metrics in one pass over the text."""
-    chosen = independent(metrics)
-    if not needs_no_texts(chosen):
-        evalset.check_texts()
-    filled = {name: [text or "" for text in texts] for name, texts in evalset.systems.items()}
+    """Score all outputs of a set by all metrics in one pass over the text.
+
+    `against` are the dimensions that the metrics are compared with; a metric that is made from
+    their judgements is refused.
+    """
     present = outputs_present(evalset)
-    inputs = inputs_from_set(evalset, make_systems(filled), chosen, threads, progress)
+    filled = make_systems(evalset.filled_outputs())
+    independent_metrics = independent(metrics, evalset)
+    inputs = inputs_from_set(evalset, filled, independent_metrics, threads, progress)
+    check_independent(inputs.metrics, evalset, against)
+    if any(m.reads_texts for m in inputs.metrics):
+        evalset.check_texts()
     stats = compute_statistics(inputs, Keep(rows=True), threads, progress)
     rows = {
         m: np.stack([stats[name, m].row_table for name in inputs.systems]) for m in inputs.metrics
@@ -130,9 +135,9 @@ def score_evalset(
     return ScoredSet(evalset, marked, present, threads)
 
 
-def independent(metrics: Sequence[str | Metric] | str | Metric) -> list[Metric]:
+def independent(metrics: Sequence[str | Metric] | str | Metric, evalset: EvalSet) -> list[Metric]:
     """Return metrics by name; raise for metrics that are computed from human scores."""
-    loaded = load_metrics(metrics)
+    loaded = load_metrics(metrics, evalset)
     for m in loaded:
         if m.uses_human_scores:
             problem = "it is made from human scores, so that its agreement with them means nothing"
@@ -140,14 +145,31 @@ def independent(metrics: Sequence[str | Metric] | str | Metric) -> list[Metric]:
     return loaded
 
 
+def check_independent(
+    metrics: Sequence[Metric], evalset: EvalSet, dimensions: Sequence[str]
+) -> None:
+    """Raise if a metric is made from judgements of the dimensions that it is compared with."""
+    for m in metrics:
+        m.check_independent(evalset, dimensions)
+
+
 def outputs_present(evalset: EvalSet) -> Flags:
     """Return systems x segments: True where there is an output.
 
-    In a set of scores without texts, every segment counts as an output.
+    In a set without any texts, outputs are those with a judgement or a score.
     """
-    if not evalset.has_texts:
-        return np.ones((len(evalset.systems), len(evalset)), dtype=bool)
-    return np.array([[text is not None for text in texts] for texts in evalset.systems.values()])
+    if evalset.has_texts:
+        texts_by_system = evalset.systems.values()
+        return np.array([[text is not None for text in texts] for texts in texts_by_system])
+    rows = evalset.judgements
+    present = np.zeros((len(evalset.systems), len(evalset)), bool)
+    present[rows.system, rows.segment] = True
+    for read_scores in evalset.offered.values():
+        scores = read_scores()
+        for index, system in enumerate(evalset.systems):
+            if system in scores.systems:
+                present[index] |= ~np.isnan(scores.segment_scores(system, evalset.segments, 0))
+    return present
 
 
 def references_of(evalset: EvalSet) -> int | None:

@@ -7,8 +7,9 @@ document and segment scores, resampling and shards are all "sum rows, score".
 from __future__ import annotations
 
 import copy
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial, wraps
 from types import MappingProxyType
@@ -227,6 +228,11 @@ class Metric(NamedSettings, ABC):
         return 1
 
     @property
+    def score_limits(self) -> tuple[float, float]:
+        """The lowest and the highest score, which may be infinite."""
+        return (0.0, self.full_scale) if self.bounded else (-math.inf, math.inf)
+
+    @property
     def needs_references(self) -> bool:
         """True if segments need references; a class may define `needs_references = False`."""
         return self.reads_texts
@@ -297,6 +303,12 @@ class Metric(NamedSettings, ABC):
         None means that texts are scored; a metric that needs a set raises.
         """
         return (self,)
+
+    def check_direction(self) -> None:
+        """Raise if it is unknown whether higher or lower scores are better."""
+
+    def check_independent(self, evalset: EvalSet, dimensions: Iterable[str]) -> None:
+        """Raise if it has human scores that are part of the ones it is compared with."""
 
     def table_columns(self) -> tuple[str, ...]:
         """Return the columns of a table from which it reads scores."""

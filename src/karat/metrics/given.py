@@ -10,9 +10,9 @@ For whole systems, a given system score that differs from this mean replaces it.
 from __future__ import annotations
 
 import copy
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import PurePath
@@ -21,8 +21,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from karat.arrays import Flags, Floats, NDArray, np
 from karat.errors import InputError, MetricError, quoted, short
 from karat.evalset.formats.score_files import read_scores
-from karat.evalset.given_scores import GivenScores, Offered, make_given_scores
+from karat.evalset.given_scores import GivenScores, make_given_scores
+from karat.evalset.judged_scores import judged_scores, parse_judged_name, shared_judges
 from karat.metrics.base import Metric
+from karat.metrics.directions import direction_of_name
 from karat.metrics.pairs import Outputs, SegmentNames
 from karat.progress import Progress, silent
 from karat.settings import nearest, setting, to_text
@@ -31,18 +33,6 @@ if TYPE_CHECKING:
     from karat.evalset.sets import EvalSet
     from karat.metrics.pairs import Pairs
 
-LOWER = frozenset(
-    ["ter", "wer", "cer", "per", "cder", "hter", "mwer", "metricx", "ppl", "perplexity"]
-)
-"""Metrics whose lower scores are better, unless all scores are at or below 0 (negated)."""
-HIGHER = frozenset(
-    [
-        *("bartscore", "bertscore", "bleu", "bleurt", "chrf", "comet", "cometkiwi", "f200spbleu"),
-        *("gemba", "mee", "mee4", "meteor", "mqm", "nist", "prism", "prismref", "prismsrc"),
-        *("rouge", "sacrebleu", "spbleu", "unite", "xcomet", "yisi"),
-    ]
-)
-"""Metrics whose higher scores are better."""
 SET = "{set}"
 """Placeholder for the name of the evaluation set in the path of a file."""
 _SYSTEM = {
@@ -51,7 +41,7 @@ _SYSTEM = {
 }
 _SOURCES_HINT = (
     "given:file=scores.tsv reads a file, given:column=NAME a column of the table, "
-    "given:metric=NAME what the evaluation set offers"
+    "given:metric=NAME scores or judgements of the evaluation set"
 )
 
 
@@ -77,14 +67,17 @@ class ExternalScores(Metric):
     metric: str | None = setting(
         None,
         "Name of the metric, as it is shown; without file, that of scores that come with the set "
-        "(a pattern such as * or COMET* takes several).",
+        "(a pattern such as * or COMET* takes several), a dimension of its judgements, or one "
+        "judge of it, as in fluency/gpt.",
         kind=str,
     )
     column: str | None = setting(
-        None, "Column of scores: of the file, or else of the table that is scored.", kind=str
+        None,
+        "Column of scores: of the file, or else of the table or the set that is scored.",
+        kind=str,
     )
     higher: bool | None = setting(
-        None, "Whether higher scores are better (none: by the name).", kind=bool
+        None, "Whether higher scores are better (none: by the name or the dimension).", kind=bool
     )
     system: str = setting("given", "Score of a whole system.", choices=_SYSTEM)
     digest: str | None = setting(
@@ -137,57 +130,123 @@ class ExternalScores(Metric):
     def for_evalset(
         self, evalset: EvalSet | None, threads: int | None = None, progress: Progress = silent
     ) -> Sequence[Metric]:
-        """Return a metric for each of the set's scores that matches the name, or for the file."""
-        if self.is_loaded or self.of_table or (self.file is not None and evalset is None):
+        """Return the metrics with their scores: of a file, or of the set.
+
+        A column or a name is scores that come with the set; a name may also be a dimension of its
+        judgements, or a dimension and a judge. A pattern takes all matching scores, and no
+        judgements.
+        """
+        if self.is_loaded or (evalset is None and (self.file or self.column)):
             return (self,)
-        if self.file is not None and evalset is not None:
+        if evalset is None:
+            raise InputError(f"{self} has no scores here: {_SOURCES_HINT}")
+        if self.file is not None:
             path = self.file.replace(SET, evalset.name)
             return (self.with_scores(read_scores(path, self.column)),)
-        offered: Offered = {} if evalset is None else evalset.offered
-        pattern = self.metric or "*"
+        if self.column is not None:
+            return (self._with_column(evalset, self.column),)
+        pattern, offered = self.metric or "*", evalset.offered
+        judged = parse_judged_name(evalset, pattern) if pattern not in offered else None
+        if pattern in offered and pattern in evalset.dimensions:
+            column = type(self)(column=pattern)
+            problem = f"{quoted(pattern)} has scores and is a dimension of {evalset.name}"
+            raise InputError(f"{self}: {problem}: {column} takes the scores; rename one of them")
+        if judged is not None:
+            return (self.with_scores(judged_scores(evalset, judged)),)
         chosen = [pattern] if pattern in offered else []
         if any(c in pattern for c in "*?["):
             chosen = [name for name in offered if fnmatchcase(name, pattern)]
-        if not offered:
-            raise InputError(f"{self} has no scores here: {_SOURCES_HINT}")
         if not chosen:
-            has = f"it offers {short(', '.join(offered))}"
-            raise InputError(
-                f"{self}: the set has no scores of {quoted(pattern)}{nearest(pattern, offered)} "
-                f"({has}); {_SOURCES_HINT}"
-            )
+            raise self._no_such_scores(evalset, pattern)
         settings = {f.name: getattr(self, f.name) for f in self.settings()}
         return [type(self)(**{**settings, "metric": n}).with_scores(offered[n]()) for n in chosen]
 
+    def _with_column(self, evalset: EvalSet, column: str) -> ExternalScores:
+        """Return this metric with scores that come with the set."""
+        if column in evalset.offered:
+            return self.with_scores(evalset.offered[column]())
+        raise self._no_such_scores(evalset, column)
+
+    def _no_such_scores(self, evalset: EvalSet, name: str) -> InputError:
+        """Return the error for a name without scores in the set."""
+        offered, dimensions = [*evalset.offered], [*evalset.dimensions]
+        if not (offered or dimensions):
+            return InputError(f"{self} has no scores here: {_SOURCES_HINT}")
+        if name in dimensions:
+            advice = f"it is a dimension of judgements: {type(self)(metric=name)}"
+            return InputError(f"{self}: {evalset.name} has no column {quoted(name)}; {advice}")
+        has = f"it offers {short(', '.join(offered))}" if offered else "it offers no scores"
+        if dimensions:
+            has = f"{has}; its judgements have the dimensions {short(', '.join(dimensions))}"
+        return InputError(
+            f"{self}: the set has no scores of {quoted(name)}{nearest(name, offered + dimensions)} "
+            f"({has}); {_SOURCES_HINT}"
+        )
+
     @cached_property
-    def _word(self) -> str:
-        words = [word for word in re.split(r"[^a-z0-9]+", self.label.lower()) if word]
-        return words[0] if words else ""
+    def _named_direction(self) -> int:
+        """1 or -1 by the name, 0 if the name does not say it."""
+        return direction_of_name(self.label, is_file=not (self.metric or self.column))
+
+    @property
+    def _declares_direction(self) -> bool:
+        """True if the scores come with their direction."""
+        if not self.is_loaded:
+            return False
+        return self.scores_by_system.oriented or self.scores_by_system.lower_is_better
+
+    @property
+    def _is_negated(self) -> bool:
+        """True if the name is that of an error rate and all scores are below 0."""
+        return self._named_direction < 0 and self.is_loaded and self.scores_by_system.negated
 
     @property
     def sign(self) -> int:
-        """1 if higher is better: by the setting, the file, or the name of the metric."""
+        """1 if higher is better: by the setting, the scores, or the name of the metric."""
         if self.higher is not None:
             return 1 if self.higher else -1
-        if self.is_loaded and self.scores_by_system.lower_is_better:
-            return -1
-        turned = self.is_loaded and (
-            self.scores_by_system.oriented or self.scores_by_system.negated
-        )
-        return -1 if self._word in LOWER and not turned else 1
+        if self._declares_direction:
+            return -1 if self.scores_by_system.lower_is_better else 1
+        return -1 if self._named_direction < 0 and not self._is_negated else 1
+
+    @property
+    def score_limits(self) -> tuple[float, float]:
+        """The ends of the scale of judgements; infinite for other scores."""
+        scores = self.scores_by_system if self.is_loaded else None
+        low, high = (None, None) if scores is None else (scores.low, scores.high)
+        return -math.inf if low is None else float(low), math.inf if high is None else float(high)
+
+    def check_direction(self) -> None:
+        """Raise if neither the setting, the scores nor the name say which direction is better."""
+        if self.higher is None and not self._declares_direction and not self._named_direction:
+            advice = f"add higher=yes or higher=no, as in {replace(self, higher=False)}"
+            problem = "it is unknown whether higher scores are better, which decides the gate"
+            raise InputError(f"{self}: {problem}: {advice}")
+
+    def check_independent(self, evalset: EvalSet, dimensions: Iterable[str]) -> None:
+        """Raise if the scores are judgements of judges with whose mean they are compared."""
+        if not self.is_loaded or self.scores_by_system.dimension is None:
+            return
+        for dimension, judges in shared_judges(evalset, self.scores_by_system, dimensions):
+            whose = short(", ".join(sorted(judges)))
+            raise InputError(
+                f"{self}: it has the judgements of {whose}, which are also in the human scores of "
+                f"{short(dimension)} that it is compared with: leave it out, or use karat data "
+                "judges for the agreement between judges"
+            )
 
     def remarks(self) -> tuple[str, ...]:
         """Return notes on the assumed direction and on system scores."""
         scores = self.scores_by_system if self.is_loaded else None
         notes = []
-        if self.higher is None and not (scores and (scores.oriented or scores.lower_is_better)):
+        if self.higher is None and not self._declares_direction:
             if self.sign < 0:
                 notes.append("lower is better, by its name; higher=yes says otherwise")
-            elif self._word in LOWER:
+            elif self._is_negated:
                 reason = "since scores are below 0, none above"
                 notes.append(f"higher is better, {reason}; higher=no says otherwise")
-            elif self._word not in HIGHER:
-                notes.append("higher is taken to be better; higher=no says otherwise")
+            elif not self._named_direction:
+                notes.append("higher is assumed to be better; higher=yes or higher=no states it")
         if scores and not scores.has_segments:
             notes.append("systems have scores, segments have none")
         elif scores and self.system == "given" and scores.has_system_scores:
@@ -215,7 +274,8 @@ class ExternalScores(Metric):
         return np.stack(parts, axis=1)
 
     def _no_table(self) -> InputError:
-        return InputError(f"{self} is a column of a table, and no table is scored: {_SOURCES_HINT}")
+        problem = "a column of a table or of a set, and neither is scored"
+        return InputError(f"{self} is {problem}: {_SOURCES_HINT}")
 
     def _look_up(self, outputs: Outputs, values: Floats, system_scores: Floats) -> None:
         """Fill in the scores of segments and of systems."""

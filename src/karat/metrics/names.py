@@ -9,13 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import Field, dataclass, fields
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from karat.errors import MetricError, quoted
+from karat.errors import MetricError, UnknownMetric, quoted
 from karat.metrics.base import Metric
 from karat.registry import Registry
 from karat.results import Result
 from karat.settings import nearest, parse_settings, split_unquoted, to_text
+
+if TYPE_CHECKING:
+    from karat.evalset.sets import EvalSet
 
 
 def _fold(name: str) -> str:
@@ -103,7 +106,7 @@ def parse_name(text: str) -> Metric:
     name, fixed = _resolve(head) or ("", {})
     cls = METRICS.find(name)
     if cls is None:
-        raise MetricError(_describe_unknown(head))
+        raise UnknownMetric(_describe_unknown(head), head)
     return parse_settings(cls, text, fixed, _other_metric_hint)
 
 
@@ -134,7 +137,35 @@ def _describe_unknown(head: str) -> str:
             f"as in BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp"
         )
     hint = nearest(head, [*METRICS, *ALIASES])
-    return f"unknown metric {quoted(head)}{hint} (karat metrics lists them all)"
+    try:
+        column = f"; a column of scores is {scores_metric(column=head)}" if head else ""
+    except MetricError:  # it has characters that a setting cannot have
+        column = ""
+    return f"unknown metric {quoted(head)}{hint} (karat metrics lists them all{column})"
+
+
+def scores_metric(**settings: str) -> str:
+    """Return the name of the metric `given` with these settings."""
+    from karat.metrics.given import ExternalScores
+
+    values: dict[str, Any] = dict(settings)
+    return str(ExternalScores(**values))
+
+
+def explain_unknown(error: UnknownMetric, evalset: EvalSet) -> UnknownMetric:
+    """Return the error for an unknown metric that says if a set has scores of that name."""
+    advice = []
+    if error.name in evalset.offered:
+        advice.append(
+            f"{evalset.name} has a column of that name: {scores_metric(column=error.name)}"
+        )
+    if error.name in evalset.dimensions:
+        judged = scores_metric(metric=error.name)
+        advice.append(f"{evalset.name} has judgements of that dimension: {judged}")
+    if not advice:
+        return error
+    message = f"unknown metric {quoted(error.name)}; {'; '.join(advice)}"
+    return UnknownMetric(message, error.name)
 
 
 def _other_metric_hint(item: str) -> str:

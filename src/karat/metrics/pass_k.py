@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import Field, dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -205,6 +205,10 @@ class PassMetric(Metric):
         """Return the metrics to compute for an evaluation set, with the data that they need."""
         loaded = self.answer_metric.for_evalset(evalset, threads, progress)
         return [self.with_answer_metric(answer_metric) for answer_metric in loaded]
+
+    def check_independent(self, evalset: EvalSet, dimensions: Iterable[str]) -> None:
+        """Raise if answers have human scores that are part of the ones it is compared with."""
+        self.answer_metric.check_independent(evalset, dimensions)
 
     def table_columns(self) -> tuple[str, ...]:
         """Return the columns of a table from which scores are read."""

@@ -46,6 +46,8 @@ def gate_document(result: GateResult) -> Document:
         metric = next(row.metric for row in result.rows if str(row.metric) == result.changes_by)
         digits, scores = metric_digits(metric), {"delta", "baseline", "score"}
         columns = [replace(c, digits=digits) if c.key in scores else c for c in _CHANGES]
+        if not any(map(_has_texts, result.changes)):  # scores of outputs without texts
+            columns = [column for column in columns if column.key != "text"]
         name = f"Items that lost most by {metric.of_segments()}"
         cases = tuple(_change_case(change, metric) for change in result.changes)
         blocks.append(Examples(name, cases, Table("changes", name, columns, result.changes)))
@@ -61,7 +63,12 @@ def gate_document(result: GateResult) -> Document:
 def _change_case(change: GuardChange, metric: ItemMeasure) -> ExampleCase:
     digits = score_digits(metric)
     facts = f"{metric.of_segments()} {change.baseline:.{digits}f} → {change.score:.{digits}f}"
-    return ExampleCase(f"Item {change.item}", facts, tuple(_item_passages(change)), {})
+    passages = tuple(_item_passages(change)) if _has_texts(change) else ()
+    return ExampleCase(f"Item {change.item}", facts, passages, {})
+
+
+def _has_texts(change: GuardChange) -> bool:
+    return bool(change.reference or change.output or change.baseline_output)
 
 
 def _item_passages(change: GuardChange) -> Iterator[TextPassage]:

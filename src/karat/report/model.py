@@ -341,7 +341,7 @@ _LABELS = {
 def metric_label(metric: Metric | str) -> str:
     """Return the usual name of a metric with its defaults, else its name with its settings."""
     name = str(metric)
-    given_name = name.removeprefix("given:metric=")
+    given_name = name.removeprefix("given:metric=").removeprefix("given:column=")
     return _LABELS.get(name) or unquote_value(given_name) or given_name
 
 

@@ -24,7 +24,14 @@ def find_ids(tables: Sequence[InputTable], roles: Sequence[Roles]) -> tuple[list
         record_ids(table, table_roles) for table, table_roles in zip(tables, roles, strict=True)
     ]
     ids = [table_ids for table_ids in with_ids if table_ids is not None]
+    shared = _shared_text_roles(roles)
+    if len(ids) == len(tables) and not (shared and _are_disjoint(ids)):
+        return ids, ""
     if len(ids) == len(tables):
+        keys = _text_keys(tables, roles, shared)
+        if not _are_disjoint(keys):
+            by_text, remark = _align_files(tables, roles, keys, shared)
+            return by_text, f"ids differ between all files; {remark}"
         return ids, ""
     if ids and len(tables) > 1:
         missing = next(
@@ -35,11 +42,7 @@ def find_ids(tables: Sequence[InputTable], roles: Sequence[Roles]) -> tuple[list
             f"{missing}: no ids, and other files have them in column {quoted(id_column)}: name the "
             "column of ids with --column id=NAME"
         )
-    shared = _shared_text_roles(roles)
-    keys = [
-        [_text_key(record, table_roles, shared) for record in table.records]
-        for table, table_roles in zip(tables, roles, strict=True)
-    ]
+    keys = _text_keys(tables, roles, shared)
     if len(tables) > 1:
         return _align_files(tables, roles, keys, shared)
     return _align_rows(tables[0], roles[0], keys[0], shared)
@@ -50,6 +53,21 @@ def _shared_text_roles(roles: Sequence[Roles]) -> tuple[str, ...]:
     shared = [role for role in _TEXT_ROLES if all(getattr(r, role) for r in roles)]
     inputs = tuple(role for role in shared if role in ("question", "source"))
     return inputs or tuple(shared[:1])
+
+
+def _are_disjoint(items: Sequence[Sequence[Any]]) -> bool:
+    """Return whether no item of the first file is in another."""
+    return len(items) > 1 and not any({*items[0]} & {*other_items} for other_items in items[1:])
+
+
+def _text_keys(
+    tables: Sequence[InputTable], roles: Sequence[Roles], shared: Sequence[str]
+) -> list[list[tuple[str | None, ...]]]:
+    """Return the texts that identify the item of each record."""
+    return [
+        [_text_key(record, table_roles, shared) for record in table.records]
+        for table, table_roles in zip(tables, roles, strict=True)
+    ]
 
 
 def _text_key(

@@ -52,6 +52,8 @@ def parse_rating(value: object) -> float | None:
         number = value.item() if hasattr(value, "item") else value
         return parse_number(number)
     text = value.strip()
+    if text.lower() in ("true", "false"):
+        return float(text.lower() == "true")
     if text and _STARS.fullmatch(text):
         return float(sum(c in "★⭐" for c in text)) or None
     if match := _PERCENT.fullmatch(text):
@@ -227,8 +229,12 @@ class ColumnProfile:
 
     @property
     def is_boolean(self) -> bool:
-        """Whether the cells are truth values, not texts of them."""
-        return bool(self.present) and all(isinstance(value, bool) for value in self.present)
+        """Whether the cells are truth values, or `true` and `false`."""
+        return bool(self.present) and all(
+            isinstance(value, bool)
+            or (isinstance(value, str) and value.strip().lower() in ("true", "false"))
+            for value in self.present
+        )
 
     @cached_property
     def is_list(self) -> bool:

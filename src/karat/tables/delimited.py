@@ -21,6 +21,7 @@ from karat.tables.decimals import decimal_separator
 from karat.tables.decoding import decode
 from karat.tables.files import FileContent, Table
 from karat.tables.grids import (
+    COMPARED_ROWS,
     ROWS_ABOVE,
     Grid,
     GridRow,
@@ -375,8 +376,8 @@ def is_tabular_text(head: bytes, complete: bool) -> bool:
     header, *body = reading.rows
     if len(header.cells) != reading.width or not all(map(_is_plain_name, header.cells)):
         return False
-    evidence = header_evidence(header.cells, body[:200])
-    return evidence.names > 0 and not evidence.data
+    evidence = header_evidence(header.cells, body[:COMPARED_ROWS])
+    return evidence.names > 0 and evidence.is_header and not evidence.sentences
 
 
 def _is_plain_name(cell: str) -> bool:

@@ -53,7 +53,7 @@ class InputTable:
     system: str = ""
     """Name of the system if the file holds one: the file's stem, or the sheet."""
     remarks: tuple[str, ...] = ()
-    """How the file was read where that is not plain: encoding, separator, header row, sheet."""
+    """Notes on the reading of the file: encoding, separator, header row, sheet, rows left out."""
     texts_only: bool = False
     """Whether all cells are text, so that numbers have to be parsed."""
     decimal: str = "."

@@ -61,13 +61,14 @@ def _exact(search: RoleSearch, role: str) -> list[str]:
     """Return the free columns with a name of a role; whole names rather than ends of paths."""
     named_columns = search.columns_named(role)
     whole_names = [name for name in named_columns if (role_rank(role, name) or 0) < 1000]
-    return whole_names or named_columns
+    plain = [name for name in whole_names if not search.profiles[name].is_nested]
+    return plain or [n for n in named_columns if n not in whole_names] or whole_names
 
 
 def _choose(search: RoleSearch, role: str, names: Sequence[str]) -> str | None:
     """Return the only column of a role; refuse several whose texts differ."""
     plain = [name for name in names if not search.profiles[name].is_nested] or list(names)
-    texts = [name for name in plain if not search.profiles[name].is_boolean]
+    texts = [name for name in plain if not search.profiles[name].is_boolean] or plain
     words = [name for name in texts if not search.profiles[name].is_numeric]
     if not texts:
         return None
@@ -135,7 +136,11 @@ def _weak_candidate(
         return _choose(search, "candidate", texts) if texts else None
     is_rated = bool(search.roles.system or search.columns_named("judge"))
     plain = [name for name in targets if compact(name) not in _LABELS]
-    texts = [name for name in search.columns_named("text") if is_textual(search.profiles[name])]
+    texts = [
+        name
+        for name in search.columns_named("text")
+        if is_textual(search.profiles[name]) or (is_rated and _has_labels(search.profiles[name]))
+    ]
     if plain and not texts:
         if has_references or is_rated:
             return _choose(search, "candidate", plain)
@@ -147,6 +152,11 @@ def _weak_candidate(
                 option("reference", first),
             )
     return _choose(search, "candidate", texts) if texts and not _models(search) else None
+
+
+def _has_labels(profile: ColumnProfile) -> bool:
+    """Return whether cells are short texts that may repeat."""
+    return not (profile.is_numeric or profile.is_boolean or profile.is_list or profile.is_nested)
 
 
 def _may_be_reference(search: RoleSearch, name: str) -> bool:
@@ -357,7 +367,7 @@ def _find_unnamed(search: RoleSearch) -> None:
             option("candidate", names[1]),
             *([] if search.roles.system else [f"{option('system', *names)} for systems"]),
         )
-    if (models and other_names) or not _are_related(search, names):
+    if other_names and (models or not _are_related(search, names)):
         raise search.refuse(
             f"columns {short(', '.join(map(quoted, other_names or names)))} may have outputs",
             option("system", *names),
@@ -397,13 +407,15 @@ def _are_related(search: RoleSearch, names: Sequence[str]) -> bool:
             ]
             shared = max(shared, overlap(words[name], right))
             apart = max(apart, overlap(words[name], right[1:] + right[:1]))
-        if shared <= 1.2 * apart:
+        if shared <= max(1.5 * apart, 0.05):
             return False
     return True
 
 
 def _content_words(value: object) -> list[str]:
-    return [word for word in re.findall(r"\w+", fold(text_of(value) or "")) if len(word) > 2]
+    text = fold(text_of(value) or "")
+    characters = [c for c in text if c >= "\u2e80"]  # languages without spaces
+    return [word for word in re.findall(r"\w+", text) if len(word) > 3] + characters
 
 
 LANGUAGES = frozenset(

@@ -51,7 +51,13 @@ def find_ratings(search: RoleSearch) -> None:
 
 def take_scores(search: RoleSearch) -> None:
     """Make all other columns of numbers scores."""
-    scores = [name for name in search.free if _is_number(search.profiles[name])]
+    labels = ("id", "unit", "epoch", "judge", "system", "question", "source", "text")
+    scores = [
+        name
+        for name in search.free
+        if _is_number(search.profiles[name])
+        and not any(role_rank(role, name) is not None for role in labels)
+    ]
     search.free = [name for name in search.free if name not in scores]
     search.roles = replace(search.roles, scores=(*search.roles.scores, *scores))
 
@@ -110,7 +116,8 @@ def _leave_out_measures(search: RoleSearch) -> None:
         is_metric = is_in("metrics", name) and not (
             is_in("dimensions", name) and _is_rated(profile)
         )
-        if is_in("measures", name) or is_metric or profile.is_boolean:
+        is_outcome = profile.is_boolean and not any(read_name(name, search)[:2])
+        if is_in("measures", name) or is_metric or is_outcome:
             scores.append(name)
     search.free = [name for name in search.free if name not in scores]
     search.roles = replace(search.roles, scores=(*search.roles.scores, *scores))
@@ -191,18 +198,22 @@ def read_name(name: str, search: RoleSearch) -> NameParts:
         return NameParts(system=systems[key])
     if is_in("dimensions", bare):
         return NameParts(dimension=bare)
-    if is_rater(bare):
+    parts = _read_words(bare, systems, not search.roles.has_texts)
+    if is_rater(bare) and not parts.system:
         return NameParts(judge=bare)
-    if is_model(bare) and not any(map(_is_known_word, split_words(bare))):
+    is_known = any(map(_is_known_word, split_words(bare)))
+    if is_model(bare) and not is_known and not search.roles.has_texts:
         return NameParts(system=bare)
-    return _read_words(bare, systems)
+    if parts.rest and scale_in_name(name).low is not None and not any(parts[:3]):
+        return NameParts(dimension=bare)  # a name with a scale is of ratings
+    return parts
 
 
 def _is_known_word(word: str) -> bool:
     return is_in("dimensions", word) or is_in("people", word)
 
 
-def _read_words(name: str, systems: Mapping[str, str]) -> NameParts:
+def _read_words(name: str, systems: Mapping[str, str], allow_models: bool) -> NameParts:
     """Read the longest known parts of a name first; the words between them are the rest."""
     words = split_words(name)
     labels: list[str] = [""] * len(words)
@@ -212,15 +223,19 @@ def _read_words(name: str, systems: Mapping[str, str]) -> NameParts:
         labels[start:end] = [kind] * (end - start)
         parts.setdefault(kind, text)
 
-    for size in range(len(words), 0, -1):
-        for start in range(len(words) - size + 1):
-            end = start + size
-            if any(labels[start:end]):
-                continue
+    spans = [
+        (start, start + size)
+        for size in range(len(words), 0, -1)
+        for start in range(len(words) - size + 1)
+    ]
+    for start, end in spans:
+        key = compact(_span(name, words, start, end))
+        if key in systems and "system" not in parts:
+            claim("system", start, end, systems[key])
+    for start, end in spans:
+        if not any(labels[start:end]):
             text = _span(name, words, start, end)
-            if (key := compact(text)) in systems and "system" not in parts:
-                claim("system", start, end, systems[key])
-            elif is_in("dimensions", text) and "dimension" not in parts:
+            if is_in("dimensions", text) and "dimension" not in parts:
                 claim("dimension", start, end, text)
             elif is_rater(text) and "judge" not in parts:
                 claim("judge", start, end, text)
@@ -228,7 +243,7 @@ def _read_words(name: str, systems: Mapping[str, str]) -> NameParts:
         if not labels[i] and is_in("generic", word):
             labels[i] = "generic"
     free = [i for i, label in enumerate(labels) if not label]
-    if free and "system" not in parts and free[-1] - free[0] == len(free) - 1:
+    if allow_models and free and "system" not in parts and free[-1] - free[0] == len(free) - 1:
         text = _span(name, words, free[0], free[-1] + 1)
         if is_model(text):
             claim("system", free[0], free[-1] + 1, text)
@@ -259,7 +274,7 @@ def _rating_column(name: str, parts: NameParts) -> RatingColumn | None:
 
 def _find_wide(search: RoleSearch) -> None:
     """Find ratings in columns per judge, dimension or system, or in one column."""
-    rated = [name for name in search.free if has_ratings(name, search)]
+    rated = _leave_out_aggregates(search)
     _refuse_unknown_words(search)
     parts = {name: read_name(name, search) for name in rated}
     plain = [n for n in rated if _is_plain(n, parts[n])]
@@ -292,6 +307,19 @@ def _find_wide(search: RoleSearch) -> None:
         )
     else:
         _read_unknown(search, [*plain, *unknown], parts)
+
+
+def _leave_out_aggregates(search: RoleSearch) -> list[str]:
+    """Return the columns of ratings, without means and sums of others."""
+    rated = [name for name in search.free if has_ratings(name, search)]
+    aggregates = [
+        name for name in rated if any(is_in("aggregates", word) for word in split_words(name))
+    ]
+    if len(aggregates) == len(rated):
+        return rated
+    search.free = [name for name in search.free if name not in aggregates]
+    search.ignored += aggregates
+    return [name for name in rated if name not in aggregates]
 
 
 def _is_plain(name: str, parts: NameParts) -> bool:
@@ -385,8 +413,7 @@ def _check_fractions(
         return known_columns
     for name in known_columns:
         profile = search.profiles[name]
-        is_fraction = profile.is_numeric and not profile.is_whole
-        if is_fraction and min(profile.numbers) >= 0 and max(profile.numbers) <= 1:
+        if profile.is_numeric and min(profile.numbers) >= 0 and max(profile.numbers) <= 1:
             raise _person_or_program(search, name)
     return known_columns
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from karat.errors import InputError, quoted, short
 from karat.evalset.reading import missing_column
 from karat.settings import nearest
-from karat.tables.cells import ColumnProfile, id_of, profile_columns
+from karat.tables.cells import ColumnProfile, id_of, is_missing, profile_columns
 from karat.tables.files import InputTable
 from karat.tables.names import compact, is_in, role_rank, split_words
 from karat.tables.options import ReadingOptions
@@ -184,6 +184,9 @@ def infer_roles(table: InputTable, options: ReadingOptions, schema: Schema | Non
     search = RoleSearch(table, options, profiles, free, Roles(schema.label if schema else ""))
     search.declared = _declared_columns(table, options)
     _take_declared(search, search.declared)
+    computed = [name for name in search.free if name in table.computed]
+    search.free = [name for name in search.free if name not in computed]
+    search.ignored += computed
     other_columns = "infer"
     if schema is not None:
         _take_schema(search, schema)
@@ -200,7 +203,12 @@ def infer_roles(table: InputTable, options: ReadingOptions, schema: Schema | Non
     elif other_columns != "ignore":
         take_scores(search)
     _check_roles(search)
-    unused = [name for name in table.columns if name in (*search.free, *search.ignored)]
+    unused = [
+        name
+        for name in table.columns
+        if name in (*search.free, *search.ignored)
+        and not (profiles[name].is_nested and f"{name}." in "\n".join(table.columns))
+    ]
     return replace(search.roles, unused=tuple(unused))
 
 
@@ -355,8 +363,12 @@ def _find_system(search: RoleSearch) -> None:
     chosen = several or full
     if not chosen:
         for name in repeats:
-            n_missing = rows - len(search.profiles[name].present)
-            search.remark(f"column {quoted(name)} is not the system: {n_missing:,} cells are empty")
+            profile = search.profiles[name]
+            row = next(i for i, value in enumerate(profile.values) if is_missing(value))
+            raise InputError(
+                f"{search.table.location(row)}: no system in column {quoted(name)}: expected a "
+                f"name in every row, or {option('ignore', name)} if all rows are of one system"
+            )
         return
     first, *other_columns = chosen
     pairs = [name for name in other_columns if not _is_function(search, first, name) and several]
@@ -547,6 +559,9 @@ def _texts_identify(search: RoleSearch) -> bool:
 
 def _check_roles(search: RoleSearch) -> None:
     """Refuse a table without outputs, ratings and scores; set the kind."""
+    _drop_epoch(search)
+    _refuse_unknown_systems(search)
+    _refuse_unknown_ratings(search)
     roles = search.roles
     if roles.kind == "scores" or (not roles.has_texts and not roles.has_ratings and roles.scores):
         if not (roles.system or roles.id):
@@ -564,9 +579,84 @@ def _check_roles(search: RoleSearch) -> None:
         raise _no_roles(search)
 
 
+def _drop_epoch(search: RoleSearch) -> None:
+    """Leave out a number of the answer if no item has several answers."""
+    roles = search.roles
+    if roles.epoch and roles.id and "epoch" not in search.declared:
+        search.roles = replace(roles, epoch=None)
+        if _id_grade(search, roles.id, roles.id_within) == "repeated":
+            search.roles = roles
+        else:
+            search.free.append(roles.epoch)
+
+
+def _refuse_unknown_systems(search: RoleSearch) -> None:
+    """Refuse a column of labels that distinguishes the rows of one item, as systems would."""
+    roles = search.roles
+    if roles.system or roles.outputs or roles.epoch or roles.has_ratings or search.options.repeats:
+        return
+    columns = [roles.id] if roles.id else [c for c in (roles.question, roles.source) if c]
+    if roles.id_within:
+        columns.append(roles.id_within)
+    items = [tuple(id_of(r.get(c)) for c in columns) for r in search.table.records]
+    if not columns or len({*items}) == len(items):
+        return
+    for name in (*search.free, *search.ignored):
+        profile = search.profiles[name]
+        if profile.is_numeric or profile.is_boolean or not profile.is_label or not profile.is_full:
+            continue
+        labels = map(id_of, profile.values)
+        if len({*zip(labels, items, strict=True)}) == len(items) and len(profile.distinct) > 1:
+            raise search.refuse(
+                f"rows repeat {quoted(columns[0])}, and column {quoted(name)} may be the system",
+                option("system", name),
+                f"{option_name('repeats')} answers if rows are several answers of one system",
+            )
+
+
+_ACCOUNTS = frozenset(
+    [
+        "userid",
+        "username",
+        "login",
+        "email",
+        "emailaddress",
+        "participant",
+        "participantid",
+        "person",
+    ]
+)
+"""Names of columns of judges, in their compact form, that logs without ratings have too."""
+
+
+def _refuse_unknown_ratings(search: RoleSearch) -> None:
+    """Refuse a table with a column of judges whose ratings are not known."""
+    roles = search.roles
+    if (
+        roles.judge is None
+        or roles.has_ratings
+        or roles.scores
+        or compact(roles.judge) in _ACCOUNTS
+    ):
+        return
+    labels = [name for name in search.free if search.profiles[name].is_label]
+    labels += [n for n in search.free if n not in labels and len(search.profiles[n].distinct) < 8]
+    if labels and "judge" not in search.declared:
+        raise search.refuse(
+            f"column {quoted(roles.judge)} has judges, and no column is known to have ratings",
+            option("score", labels[0]),
+            f"{option('ignore', roles.judge)} if they rated nothing",
+        )
+
+
 def _no_roles(search: RoleSearch) -> InputError:
+    for name in search.table.columns:
+        if search.profiles[name].is_empty and role_rank("candidate", name) is not None:
+            raise InputError(
+                f"{search.table.name}: no outputs: all cells of column {quoted(name)} are empty"
+            )
     columns = short(", ".join(map(str, search.table.columns[:12])))
-    example: Any = search.free[0] if search.free else search.table.columns[0]
+    example = (*search.free, *search.table.columns, "NAME")[0]
     return InputError(
         f"{search.table.name}: no column is known to have outputs or ratings (it has {columns}): "
         f"name it, as in {option('candidate', example)} or {option('score', example)}"

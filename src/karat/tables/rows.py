@@ -318,7 +318,8 @@ def _raw_ratings(
             raise InputError(
                 f"{location}: column {quoted(rating.column)} has ratings, and the row has outputs "
                 f"of {len(roles.outputs)} systems: {option('score', '{judge}_{system}')} says "
-                "which part of the name is the system"
+                f"which part of the name is the system; {option('ignore', rating.column)} leaves "
+                "the column out"
             )
         judge, dimension = rating.judge, rating.dimension
         if judge is None and roles.judge is not None:
@@ -415,7 +416,8 @@ def _parse_ratings(
         if marked:
             scales[dimension] = scale
     if n_marks:
-        remarks.append(f"{n_marks:,} ratings are marked as missing, such as N/A or -")
+        noun = "rating is" if n_marks == 1 else "ratings are"
+        remarks.append(f"{n_marks:,} {noun} marked as missing, such as N/A or -")
     unknown = [name for name in options.scale if compact(name) not in {"", *map(compact, scales)}]
     if raw_ratings and unknown:
         has = short(", ".join(scales))

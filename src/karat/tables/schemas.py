@@ -14,6 +14,7 @@ whose fields it describes, and a `[[form]]` for each kind of file:
     first       names of the first column
     skip        paths of marks of records that do not count
     roots       path that only records below another have
+    strip       prefix of columns that is dropped
     fields      column -> paths; the first that is present counts
     constants   column -> paths that one record of the file has
     text        fields that are text, whatever they hold
@@ -93,7 +94,7 @@ class Schema:
             all(map(has, self.form["requires"]))
             and not any(map(has, self.form.get("absent", ())))
             and all(self._has_column(table, self.form.get(key)) for key in ("outputs", "zip"))
-            and ("first" not in self.form or table.columns[0] in self.form["first"])
+            and {*table.columns[:1]} <= {*self.form.get("first", table.columns)}
             and ("grid" not in self.form or bool(_grid(table.columns)))
         )
 
@@ -158,10 +159,24 @@ def _find_schema(table: InputTable, options: ReadingOptions) -> Schema | None:
 
 def _flatten(table: InputTable) -> InputTable:
     """Return a table whose nested objects are columns."""
-    if not any(isinstance(v, Mapping) for record in table.records for v in record.values()):
+    nested = {
+        name
+        for name in table.columns
+        if _are_objects([record.get(name) for record in table.records])
+    }
+    if not nested:
         return table
-    records = [flattened(record) for record in table.records]
+    records = [
+        {**flattened({name: cell for name, cell in record.items() if name in nested}), **record}
+        for record in table.records
+    ]
     return replace(table, records=records, columns=_columns(records))
+
+
+def _are_objects(values: Sequence[Any]) -> bool:
+    """Return whether all cells that are not missing are objects."""
+    present = [value for value in values if not is_missing(value)]
+    return bool(present) and all(isinstance(value, Mapping) for value in present)
 
 
 def _columns(records: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
@@ -361,6 +376,8 @@ def _fields(
 ) -> dict[str, Any]:
     """Return the columns of a record: named fields, and members of expanded objects."""
     fields: Mapping[str, Any] = form.get("fields", {})
+    if prefix := form.get("strip"):
+        record = {name.removeprefix(prefix): cell for name, cell in record.items()}
     is_whole = not fields and "expand" not in form
     columns: dict[str, Any] = dict(record) if is_whole else {}
     for name, paths in fields.items():

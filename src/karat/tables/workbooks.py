@@ -204,7 +204,7 @@ def _check_archive(content: FileContent) -> None:
 
 
 class _SheetMarkup(NamedTuple):
-    """What is read from the XML of a sheet."""
+    """Merged cells of a sheet, and whether it has formulas, from its XML."""
 
     merges: Merges
     has_formulas: bool

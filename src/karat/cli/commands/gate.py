@@ -123,7 +123,7 @@ def command(
                 advice = f"leave out --unit{'s' * (unit is None)}"
                 raise InputError(f"runs with --key are compared question by question: {advice}")
         else:
-            parsed = _gate_metrics(names, baseline)
+            parsed = inputs.load_metrics(_metric_names(names, baseline), progress)
             metric_files = [name for metric in parsed for name in metric.input_files()]
             check_output(output, metric_files, junit=junit)
             outputs = _text_outputs(inputs, parsed, columns, progress)
@@ -156,13 +156,12 @@ def command(
     raise click.exceptions.Exit(UNDECIDED_EXIT if fails else EXITS[result.verdict])
 
 
-def _gate_metrics(names: Sequence[str] | None, baseline: str) -> list[Metric]:
+def _metric_names(names: Sequence[str] | None, baseline: str) -> Sequence[str]:
     """Return the metrics of `--metric`, else of the baseline, else the default."""
     from karat.gating.gates import baseline_metrics
     from karat.gating.texts import DEFAULT_METRICS
-    from karat.scoring import load_metrics
 
-    return load_metrics(names or baseline_metrics(baseline) or DEFAULT_METRICS)
+    return names or baseline_metrics(baseline) or DEFAULT_METRICS
 
 
 def _source_outputs(
@@ -173,7 +172,9 @@ def _source_outputs(
     candidate = _single_candidate(inputs)
     if inputs.references or inputs.evalset:
         raise InputError(f"-r and --set do not work with {source}: leave them out")
-    settings = {**options, "source": source}
+    added = {"judgements": inputs.judgements, "model_judges": inputs.model_judges}
+    settings = {**options, **{name: names for name, names in added.items() if names}}
+    settings["source"] = source
     return (candidate, settings.pop("against")), settings
 
 

@@ -12,14 +12,14 @@ from karat.cli.command import Command
 from karat.cli.inputs import SetInput
 from karat.cli.parameters import option, path
 from karat.cli.show import check_output, show, write_charts
-from karat.errors import InputError
+from karat.errors import InputError, UnknownMetric
 from karat.headings import INPUT, OUTPUT
 from karat.meta.settings import FitSettings, MetaSettings, ReliabilitySettings, weights_setting
 from karat.progress import Bar
 from karat.score_settings import DEFAULT_METRICS
 
 if TYPE_CHECKING:
-    from karat.meta.experiment import MetaStudy
+    from karat.meta.experiment import Experiment, MetaStudy
     from karat.results import Result
 
 
@@ -61,13 +61,11 @@ def meta_command(
     karat meta demo --save experiment.toml
     karat meta --experiment experiment.toml
     """
-    from karat.metrics.names import metric
-
     study = _make_study(names, experiment, settings)
     inputs = [experiment] if experiment else []
     for planned in study.experiments:
         inputs += planned.judgements
-        inputs += [file for name in planned.metrics for file in metric(name).input_files()]
+        inputs += _metric_files(planned)
     sets = [planned.evalset for planned in study.experiments]
     check_output(output, inputs, sets, save=save, charts=charts)
     is_single = len(study.experiments) == 1
@@ -102,6 +100,18 @@ def meta_command(
     show(full_report if full_report is not None and format == "html" else result, format, output)
 
 
+def _metric_files(experiment: Experiment) -> list[str]:
+    """Return the files of the metrics; the error for an unknown one says if the set has scores."""
+    from karat.metrics.names import explain_unknown, metric
+
+    try:
+        return [file for name in experiment.metrics for file in metric(name).input_files()]
+    except UnknownMetric as error:
+        from karat.meta.evaluation import experiment_set
+
+        raise explain_unknown(error, experiment_set(experiment)) from None
+
+
 def _make_study(
     names: tuple[str, ...], experiment_file: str | None, settings: dict[str, Any]
 ) -> MetaStudy:
@@ -128,8 +138,10 @@ def _make_study(
     settings["references"], settings["reader_options"] = options.numbered_references(
         settings["references"], settings["reader_options"]
     )
-    experiments = (Experiment(name, tuple(metrics), **settings) for name in names)
-    return MetaStudy(tuple(experiments), weights)
+    experiments = tuple(Experiment(name, tuple(metrics), **settings) for name in names)
+    for planned in experiments:
+        _metric_files(planned)  # raises for unknown metrics
+    return MetaStudy(experiments, weights)
 
 
 @click.command(name="meta fit", cls=Command)

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from karat.cli import options
 from karat.cli.command import Command
-from karat.cli.inputs import InputFiles, TableOptions, read_labels, table_paths
+from karat.cli.inputs import (
+    InputFiles,
+    TableOptions,
+    choose_metrics,
+    read_labels,
+    table_paths,
+)
 from karat.cli.parameters import bundle, flag, integer, option, path
 from karat.cli.show import check_output, command_line, say, show
 from karat.errors import InputError
@@ -119,11 +126,10 @@ def score_command(
     karat score data.parquet --candidate output -r reference --by system
     """
     from karat.api import score
-    from karat.scoring import load_metrics
 
     inputs = table.resolve(inputs, settings["units"])
-    names = [*(metrics or options.DEFAULT_METRICS), *filter(None, [view.sort])]
-    parsed = load_metrics(names)
+    sorted_by = [] if view.sort is None else [view.sort]
+    parsed = inputs.load_metrics([*(metrics or options.DEFAULT_METRICS), *sorted_by])
     segments = settings["segments"] = settings["segments"] or level == "segment"
     intervals = settings["intervals"]
     view.check(level, segments=segments, intervals=intervals, signature_only=signature_only)
@@ -141,6 +147,8 @@ def score_command(
     if not intervals and (settings["units"] is not None or inputs.unit_labels is not None):
         raise InputError("--unit and --units change only intervals: add --intervals")
     if signature_only:
+        if inputs.evalset is not None:
+            parsed = inputs.load_metrics(choose_metrics(metrics, parsed, inputs.open(parsed)[0])[0])
         if level == "document":
             parsed = [metric.of_documents() for metric in parsed]
         show_signatures(parsed, inputs, format, output, **settings)
@@ -150,7 +158,9 @@ def score_command(
     with Bar() as progress:
         systems, references = inputs.open(parsed, progress)
         settings["units"] = inputs.units(settings["units"], systems)
-        scoring = score(systems, references, parsed, progress=progress, **settings)
+        chosen = choose_metrics(metrics, parsed, systems, sorted_by)
+        scoring = score(systems, references, chosen.metrics, progress=progress, **settings)
+    scoring = replace(scoring, remarks=(*chosen.remarks, *scoring.remarks))
     show(view.apply(scoring), format, output)
 
 
@@ -270,10 +280,9 @@ def compare_command(
     karat compare data.parquet --by system --id segment --baseline A
     """
     from karat.api import compare
-    from karat.scoring import load_metrics
 
     inputs = table.resolve(inputs, settings["units"], settings["slices"])
-    parsed = load_metrics(metrics or options.DEFAULT_METRICS)
+    parsed = inputs.load_metrics(metrics or options.DEFAULT_METRICS)
     if slice_file is not None and settings["slices"] is not None:
         raise InputError("--slice and --slices exclude each other: leave out one")
     with Bar() as progress:
@@ -293,7 +302,10 @@ def compare_command(
             settings["units"] = inputs.units(settings["units"], systems)
             if slice_file is not None:
                 settings["slices"] = read_labels(slice_file, systems, "slice")
-            comparison = compare(systems, references, parsed, progress=progress, **settings)
+            chosen = choose_metrics(metrics, parsed, systems)
+            comparison = compare(systems, references, chosen.metrics, progress=progress, **settings)
+            remarks = (*chosen.remarks, *comparison.remarks)
+            comparison = replace(comparison, remarks=remarks)
     show(comparison.wide() if wide else comparison, format, output)
 
 
@@ -310,8 +322,8 @@ def power_command(
     """Plan how many units a comparison needs, from a pilot run.
 
     Shows the smallest difference that as many units as the pilot's can find, and for a difference
-    that matters the units that it needs. CANDIDATE is a UTF-8 file with one segment per line, as
-    for `karat compare`; tables are not supported.
+    that matters the units that it needs. CANDIDATE is a text file, a table or a set, as for `karat
+    compare`.
 
     \b
     karat power a.txt b.txt -r ref.txt -m bleu
@@ -319,15 +331,16 @@ def power_command(
     karat power --set demo -m bleu --difference 1 --power 0.9
     """
     from karat.power_analysis import power
-    from karat.scoring import load_metrics
 
     inputs = TableOptions().resolve(inputs, settings["units"], streams=False)
-    parsed = load_metrics(metrics or options.DEFAULT_METRICS)
+    parsed = inputs.load_metrics(metrics or options.DEFAULT_METRICS)
     inputs.check(output, parsed)
     with Bar() as progress:
         systems, references = inputs.open(parsed, progress)
         settings["units"] = inputs.units(settings["units"], systems)
-        analysis = power(systems, references, parsed, progress=progress, **settings)
+        chosen = choose_metrics(metrics, parsed, systems)
+        analysis = power(systems, references, chosen.metrics, progress=progress, **settings)
+    analysis = replace(analysis, remarks=chosen.remarks)
     show(analysis, format, output)
 
 

@@ -10,6 +10,8 @@ from argparse import Namespace
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from karat.stats.significance import SIGNIFICANCE_LEVEL
+
 sacrelogger = logging.getLogger("sacrebleu")
 
 _COLORS = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
@@ -119,7 +121,7 @@ def _cell(score: Any, width: int, separator: str) -> str:
     if score.p_value is None:
         return text
     p_value = f"(p = {score.p_value:.4f})"
-    mark = Color.format(p_value, "red") if score.p_value > 0.05 else f"{p_value}*"
+    mark = Color.format(p_value, "red") if score.p_value > SIGNIFICANCE_LEVEL else f"{p_value}*"
     return text + separator + mark
 
 

@@ -267,8 +267,8 @@ def _make_gate_options(key: str | None, classifier: str, **options: Any) -> dict
     """Return the settings of the source `nuggets`; None without a key."""
     if key is not None:
         return {**options, "against": key, "classifier": _parse_classifier(classifier)}
-    if options["judgements"] or options["model_judges"] or not options["guess"]:
-        raise click.UsageError("--judgements, --model-judge and --no-guess need --key KEY: add it")
+    if not options["guess"]:
+        raise click.UsageError("--no-guess needs --key KEY: add it")
     return None
 
 
@@ -281,8 +281,7 @@ gate_options = bundle(
         shell_complete=complete_nuggets,
         heading=NUGGETS,
     ),
-    _judgements(NUGGETS),
-    *_judges(NUGGETS),
+    _judges(NUGGETS)[1],
     _guess(heading=NUGGETS),
     _classifier(
         default=("calibrated",),
@@ -292,7 +291,7 @@ gate_options = bundle(
     ),
     make=_make_gate_options,
 )
-"""Options of `karat gate` for nuggets."""
+"""Options of `karat gate` for nuggets, beside `-j` and `--model-judge` of all gates."""
 
 
 def _make_trials(classifier: str, **options: Any) -> dict[str, Any]:

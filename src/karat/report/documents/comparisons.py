@@ -478,8 +478,13 @@ def _examples(comparison: Comparison, metrics: Sequence[Metric]) -> Examples:
     def change(example: Example) -> float:
         return example.system_score - example.baseline_score
 
+    has_texts = any(e.reference or e.baseline_text or e.system_text for e in comparison.examples)
+
     def passages(example: Example) -> Iterator[TextPassage]:
-        yield TextPassage(example.shown_reference, example.reference)
+        if not has_texts:
+            return
+        if example.references:
+            yield TextPassage(example.shown_reference, example.reference)
         outputs = {baseline: example.baseline_text, example.system: example.system_text}
         for name, text in outputs.items():
             yield TextPassage(name, text, differing_words(text, example.references))
@@ -493,6 +498,8 @@ def _examples(comparison: Comparison, metrics: Sequence[Metric]) -> Examples:
         text_column(passages, "The first reference, the baseline's and the system's text."),
         *program_columns("reference", "baseline_text", "system_text"),
     )
+    if not has_texts:
+        table_columns = tuple(column for column in table_columns if column.key != "text")
     title = f"Segments that differ most from {baseline}"
     table = Table("segments", f"{title} by {first}", table_columns, rows, group="system")
     by_name = {str(m.of_segments()): m for m in reversed(metrics)}
