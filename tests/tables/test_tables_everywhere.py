@@ -116,14 +116,14 @@ def test_a_system_of_several_is_chosen(tables: Path, run_karat: Called) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        *("score FILE", "compare FILE", "meta FILE", "meta fit FILE -m chrf", "plane fit FILE"),
+        *("score FILE -m chrf", "compare FILE -m chrf", "meta FILE", "meta fit FILE -m chrf"),
         *(
             "meta reliability FILE",
             "estimate FILE -J chrf",
-            "power FILE",
+            "power FILE -m chrf",
             "grid FILE --system alpha",
         ),
-        *("gate alpha --set FILE -b g.tsv --update", "data flood FILE out -d quality"),
+        *("gate alpha --set FILE -b g.tsv -m chrf --update", "data flood FILE out -d quality"),
         *(f"judge pairs FILE {ENDPOINT} -o p.jsonl", f"nuggets draft FILE {ENDPOINT} -o k.jsonl"),
         f"judge ratings FILE -d quality {ENDPOINT} -o r.jsonl",
     ],
@@ -205,7 +205,7 @@ def test_suggested_commands_run_as_printed(tables: Path, run_karat: Called, path
         ("ratings.csv", (), ["meta", "data judges", "compare"]),
         ("systems.csv", (), ["compare", "judge ratings", "grid"]),
         ("rag.jsonl", (), ["score", "nuggets draft", "judge ratings"]),
-        ("judgements.csv", (), ["data judges", "data draw", "data convert"]),
+        ("judgements.csv", (), ["data judges", "compare", "data draw"]),
         ("gaps.csv", (), ["score", "judge ratings", "grid"]),
         ("raters.csv", ("--column", "judge=a,b,c"), ["data judges", "data draw", "data convert"]),
     ],

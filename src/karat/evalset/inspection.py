@@ -223,6 +223,8 @@ def _suggestions(
         yield ["data", "judges", *arguments], "how well the judges agree"
     if can_score and n_systems > 1:
         yield ["compare", *complete_arguments, "-m", "chrf"], "which system is better"
+    if not evalset.has_texts and len(people) > 0 and n_systems > 1:
+        yield ["compare", *arguments], "which system the judges prefer"
     if can_score and n_systems == 1:
         yield ["score", *complete_arguments, "-m", "bleu", "-m", "chrf"], "scores of the system"
     names = (name for name in evalset.offered if re.fullmatch(r"\w+", name))
@@ -235,16 +237,7 @@ def _suggestions(
             f"given:metric={measure}",
         ]
         yield words, f"which system differs in {measure}"
-    if evalset.contexts:
-        words = ["nuggets", "draft", *arguments, "--endpoint", "demo", "-o", f"{stem}.key.jsonl"]
-        yield words, "an answer key from the documents; demo stands for your model's server"
-    if evalset.has_texts and evalset.sources and not people:
-        words = [*("judge", "ratings", *arguments, "-d", "quality", "--scale", "1-5")]
-        words += ["--endpoint", "demo", "-o", f"{stem}.ratings.jsonl"]
-        yield words, "ratings by a model; demo stands for your model's server"
-    if evalset.has_texts and n_systems > 1 and not has_references:
-        words = ["judge", "pairs", *arguments, "--endpoint", "demo", "-o", f"{stem}.pairs.jsonl"]
-        yield words, "comparisons by a model; demo stands for your model's server"
+    yield from _model_suggestions(evalset, arguments, stem)
     if can_score:
         system = ["--system", next(iter(evalset.systems))] if n_systems > 1 else []
         words = ["grid", *complete_arguments, *system, "--worst", "1"]
@@ -254,6 +247,22 @@ def _suggestions(
         yield ["data", "draw", *arguments, count], "segments for people to label, drawn at random"
     if not evalset.has_texts:
         yield ["data", "convert", *arguments, f"{stem}-set"], "the same as text files"
+
+
+def _model_suggestions(
+    evalset: EvalSet, arguments: Sequence[str], stem: str
+) -> Iterator[tuple[list[str], str]]:
+    """Yield commands that ask a language model."""
+    if evalset.contexts:
+        words = ["nuggets", "draft", *arguments, "--endpoint", "demo", "-o", f"{stem}.key.jsonl"]
+        yield words, "an answer key from the documents; demo stands for your model's server"
+    if evalset.has_texts and evalset.sources and not evalset.judgements:
+        words = [*("judge", "ratings", *arguments, "-d", "quality", "--scale", "1-5")]
+        words += ["--endpoint", "demo", "-o", f"{stem}.ratings.jsonl"]
+        yield words, "ratings by a model; demo stands for your model's server"
+    if evalset.has_texts and len(evalset.systems) > 1 and not any(evalset.references):
+        words = ["judge", "pairs", *arguments, "--endpoint", "demo", "-o", f"{stem}.pairs.jsonl"]
+        yield words, "comparisons by a model; demo stands for your model's server"
 
 
 def _can_estimate(evalset: EvalSet, dimensions: Sequence[str]) -> bool:

@@ -295,13 +295,18 @@ def read_source(
     if isinstance(source, str | os.PathLike):
         return read_evalset(source, reading, format, options, added)
     if not _is_table_source(source):
-        expected = "an evaluation set, its name, a path, a data frame or a list of dicts"
-        raise InputError(f"found {quoted(source)}, expected {expected}")
+        raise source_error(source)
     if format not in (None, TABLE):
         raise InputError(f"format {quoted(format)}: this is a table; leave out the format")
     read = load("karat.tables.outputs:read_outputs")
     check_known("option", options, [*signature(read).parameters][1:], "a table")
     return added.add_to(read(source, progress=reading.progress, **options), reading)
+
+
+def source_error(source: object) -> InputError:
+    """Return the error for a value that is not the source of a set."""
+    expected = "an evaluation set, its name, a path, a data frame or a list of dicts"
+    return InputError(f"found {quoted(source)}, expected {expected}")
 
 
 def _is_table_source(source: Any) -> bool:

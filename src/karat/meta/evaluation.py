@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from karat.arrays import ArrayLike, as_floats, np
 from karat.errors import InputError, quoted
-from karat.evalset.loading import SetSource, as_evalset, load_evalset, parse_options
+from karat.evalset.loading import SetSource, as_evalset, load_evalset, parse_options, source_error
 from karat.evalset.sets import EvalSet, check_known
 from karat.meta.agreement import check_matrix_level
 from karat.meta.experiment import ONLY_IF_GIVEN, Experiment
@@ -238,6 +238,8 @@ def _load_experiment(
         expected = "expected an Experiment as the first argument, or one set"
         raise InputError(f"found {quoted(experiment)} and a set: {expected}")
     else:
+        if experiment is None:
+            raise source_error(experiment)
         source = experiment
         names = [f.name for f in fields(Experiment) if f.name not in ("evalset", "metrics")]
         check_known("setting", settings, names, "a meta-evaluation")
