@@ -5,7 +5,7 @@ Fenced blocks marked `console` or `sh` hold commands (`$ karat …`,
 `python` run in order in one namespace for each document. A line of `…` or `...` in shown output
 stands for any lines. A block after a line `<!-- test: skip -->` is not run. All run in a directory
 with the demonstration's systems (atlas.txt, beacon.txt, cinder.txt, drift.txt) and references
-(ref1.txt, ref2.txt, ref3.txt).
+(ref1.txt, ref2.txt, ref3.txt), and the tables of examples/tables and tests/tables/exports.
 """
 
 from __future__ import annotations
@@ -110,6 +110,9 @@ def prepare(folder: Path) -> None:
             shutil.copy(path, folder / path.name)
         for path in source.glob("reference-*.txt"):
             shutil.copy(path, folder / path.name.replace("reference-", "ref"))
+    for tables in (ROOT / "examples" / "tables", ROOT / "tests" / "tables" / "exports"):
+        shutil.copytree(tables, folder, dirs_exist_ok=True)
+    (folder / "README.md").unlink()
 
 
 def run_command(command: str, folder: Path) -> str:

@@ -13,7 +13,8 @@ import karat as kt
 
 A = ["a b", "c"]
 QUICK: dict[str, Any] = {"resamples": 2, "trials": 2}
-SET = "found 5, expected a set, its name or its path"
+SET = "found 5, expected an evaluation set, its name, a path, a data frame or a list of dicts"
+NUGGET_SET = "found 5, expected a set, its name or its path"
 
 
 @pytest.mark.parametrize(
@@ -23,15 +24,15 @@ SET = "found 5, expected a set, its name or its path"
         (lambda: kt.load_evalset("demo", judgements=5), "found 5, expected the path of a file"),
         (lambda: kt.load_evalset("demo", draws=5), "found 5, expected the path of a file"),
         (lambda: kt.load_evalset("demo", model_judges="gpt"), "demo has no judge 'gpt'"),
-        (lambda: kt.load_nuggets(5), SET),
+        (lambda: kt.load_nuggets(5), NUGGET_SET),
         (lambda: kt.convert_evalset(5, "new"), SET),
         (lambda: kt.save_evalset(5, "new"), SET),
-        (lambda: kt.save_nuggets(5, "new"), SET),
-        (lambda: kt.describe_nuggets(5), SET),
-        (lambda: kt.score_nuggets(5), SET),
-        (lambda: kt.diff_nuggets(5, 5), SET),
-        (lambda: kt.tune_nuggets(5), SET),
-        (lambda: kt.evaluate_nuggets(5), SET),
+        (lambda: kt.save_nuggets(5, "new"), NUGGET_SET),
+        (lambda: kt.describe_nuggets(5), NUGGET_SET),
+        (lambda: kt.score_nuggets(5), NUGGET_SET),
+        (lambda: kt.diff_nuggets(5, 5), NUGGET_SET),
+        (lambda: kt.tune_nuggets(5), NUGGET_SET),
+        (lambda: kt.evaluate_nuggets(5), NUGGET_SET),
         (lambda: kt.study_plane(5), SET),
         (lambda: kt.fit_plane(5, "fluency"), SET),
         (lambda: kt.reliability(5, "fluency"), SET),

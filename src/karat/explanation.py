@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from karat.errors import InputError, quoted
+from karat.errors import InputError, quoted, short
 from karat.metrics.names import metric
 from karat.progress import Progress, silent
 from karat.results import Result
@@ -15,6 +15,7 @@ from karat.text.segments import Segments, Texts, as_segments
 from karat.text.trees import TextWithTrees, Trees
 
 if TYPE_CHECKING:
+    from karat.evalset.loading import SetSource
     from karat.metrics.base import Metric
     from karat.metrics.gtm import Explanation
     from karat.metrics.tree import TreeExplanation
@@ -35,6 +36,8 @@ class SegmentExplanations(Result):
     system: str
     metric: Metric
     rows: tuple[ExplainedSegment, ...]
+    remarks: tuple[str, ...] = ()
+    """Remarks of the set: how its table was read."""
 
     @property
     def settings(self) -> dict[str, object]:
@@ -49,7 +52,7 @@ class SegmentExplanations(Result):
             (row.explanation.value, getattr(row.explanation, "accuracy", None)) for row in self.rows
         ]
         other = any(accuracy not in (None, value) for value, accuracy in values)
-        return (regression,) if other else ()
+        return (*((regression,) if other else ()), *self.remarks)
 
     @property
     def signature(self) -> str:
@@ -58,23 +61,24 @@ class SegmentExplanations(Result):
 
 
 def explain_segments(
-    candidates: Texts,
-    references: GivenReferences,
+    candidates: Texts | SetSource,
+    references: GivenReferences | None = None,
     by: str | Metric = "gtm:e=2",
     *,
     segments: Sequence[int] = (),
     worst: int | None = None,
-    system: str = "candidate",
+    system: str | None = None,
     progress: Progress = silent,
 ) -> SegmentExplanations:
     """Explain the scores of segments.
 
     Args:
-        candidates, references: texts, as for `score`.
+        candidates, references: texts, as for `score`; or a set, its name or path, the path of a
+            table, or a frame, which have their own references.
         by: `gtm` with any of its settings, or a tree accuracy.
         segments: numbers of the segments, from 1; by default the first.
         worst: number of segments with the worst scores, instead of `segments`.
-        system: name of the system, for reports.
+        system: system of a set with several; or the name of texts in reports.
         progress: function that is called with the progress.
     """
     if segments and worst:
@@ -90,8 +94,7 @@ def explain_segments(
             f"{explainer} cannot explain segments: expected gtm, such as gtm:e=2, or a tree "
             "accuracy, such as generation_tree_accuracy"
         )
-    texts = as_segments(candidates, "candidates")
-    refs = as_references(references, len(texts), texts.name)
+    texts, refs, title, remarks = _open_system(candidates, references, system, progress)
     explainer.check_claims(refs.number, {})
     for number in segments:
         if not isinstance(number, int) or number < 1:
@@ -104,7 +107,34 @@ def explain_segments(
         values = explainer.sign * explainer.segments(texts, refs, progress=progress)
         places = values.argsort(kind="stable")[:worst].tolist()
     rows = [ExplainedSegment(at + 1, _explain_segment(explainer, texts, refs, at)) for at in places]
-    return SegmentExplanations(system, explainer, tuple(rows))
+    return SegmentExplanations(title, explainer, tuple(rows), remarks)
+
+
+def _open_system(
+    candidates: Texts | SetSource,
+    references: GivenReferences | None,
+    system: str | None,
+    progress: Progress,
+) -> tuple[Segments, References, str, tuple[str, ...]]:
+    """Return the texts of one system, their references, its name and the remarks of its set."""
+    if references is not None:
+        unchecked: Any = candidates
+        texts = as_segments(unchecked, "candidates")
+        return texts, as_references(references, len(texts), texts.name), system or "candidate", ()
+    from karat.evalset.loading import as_evalset
+
+    evalset = as_evalset(candidates, progress)
+    names = list(evalset.systems)
+    if system is None and len(names) > 1:
+        raise InputError(
+            f"{evalset.name} has {len(names):,} systems ({short(', '.join(names))}): choose one "
+            f"with --system, in Python system={quoted(names[0])}"
+        )
+    title = names[0] if system is None else system
+    evalset = evalset.select(systems=[title])
+    refs = as_references(evalset.given_references(), len(evalset))
+    texts = as_segments(evalset.outputs()[title], f"system {title}")
+    return texts, refs, title, evalset.remarks
 
 
 def _explain_segment(

@@ -8,6 +8,8 @@ from typing import Any
 from karat.headings import COMMON, OUTPUT, TESTS
 from karat.settings import MAX_TRIALS, Settings, seed_setting, setting
 
+DEFAULT_METRICS = ("bleu", "chrf", "rouge1", "rouge2", "rougeL", "aev")
+"""Metrics of commands and of `meta_evaluate` if none are named."""
 MAX_BUCKETS = 1 << 16
 LEVELS = ("system", "segment", "document")
 """Levels of scores."""

@@ -105,7 +105,7 @@ def test_formats_to_read_are_completed(karat: Karat) -> None:
     assert offered[-2:] == ["plain,table", "plain,studio"]
     assert completed(karat, "score", "--set", "x", "--read-as", "")[0] == "plain,dir"
     offered = completed(karat, "grid", "x", "-r", "y", "--read-as", "")
-    assert offered == ["plain,text", "plain,gtm-sgml"]
+    assert offered[:2] == ["plain,text", "plain,gtm-sgml"]
     assert completed(karat, "lm", "score", "x", "--read-as", "") == ["plain,text"]
 
 

@@ -135,7 +135,7 @@ def test_questions_that_are_wrong(lines: str, message: str, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("arguments", "prompt", "message"),
     [
-        (None, None, "found None, expected a file of questions, an evaluation set, or its name"),
+        (None, None, "found None, expected an evaluation set, its name, a path"),
         ("demo", 3, "prompt=3: expected the path of a file"),
     ],
 )
@@ -156,5 +156,5 @@ def test_signatures_say_which_questions_were_drawn() -> None:
 
 def test_a_set_without_references() -> None:
     part = kt.make_evalset("bare", {"a": ("x",)})
-    with pytest.raises(InputError, match="bare has no references"):
+    with pytest.raises(InputError, match="bare has no contexts and no references"):
         kt.draft_nuggets(part, endpoint=kt.Endpoint("demo", "m"))

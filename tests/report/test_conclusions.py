@@ -779,7 +779,7 @@ SETS = [
     ),
     Conclusion("b: not judged", (remarked(judgements=[("a", "1", "j", "d", 1.0)]),), (remarked(),)),
     Conclusion(
-        "segments have no reference: they cannot be scored",
+        "no segment has a reference: metrics that need one cannot score the set",
         (remarked(references=None),),
         (remarked(),),
     ),

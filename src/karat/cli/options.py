@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
+from karat import score_settings
 from karat.cli import show
 from karat.cli.command import second_words
 from karat.cli.parameters import (
@@ -53,7 +54,7 @@ PLAIN_TEXT = "text"
 """The format of files with one segment per line."""
 
 command_line = show.command_line
-DEFAULT_METRICS = ("bleu", "chrf", "rouge1", "rouge2", "rougeL", "aev")
+DEFAULT_METRICS = score_settings.DEFAULT_METRICS
 _NOT_WRITTEN = re.compile(
     r"xlsm?|xlsb|ods|docx?|odt|rtf|pptx?|feather|arrow|orc|avro|pickle|pkl|npy|npz|h5|hdf5|mat|"
     r"rds|sav|dta|db|sqlite|pdf|ps|eps|png|jpe?g|gif|webp|bmp|tiff?|zip|gz|tgz|bz2|xz|zst|7z|rar|"
@@ -307,6 +308,10 @@ def _pop_reading(values: dict[str, Any]) -> ReadingOptions:
     return ReadingOptions(**{f.name: values.pop(parameter_name(f)) for f in fields(ReadingOptions)})
 
 
+table_reading = bundle("reading", _table_reading, make=lambda **values: _pop_reading(values))
+"""Options for reading a table; the command receives `reading`."""
+
+
 def with_table_reading(values: dict[str, Any]) -> dict[str, Any]:
     """Return the values of options, with those of `ReadingOptions` among `reader_options`."""
     values = dict(values)
@@ -418,6 +423,21 @@ def _make_input_files(evalset: str | None, **values: Any) -> InputFiles:
     reading = _pop_reading(values)
     files = InputFiles(**values, reading=reading)
     return files if evalset is None else files.of_named_set(evalset)
+
+
+def _make_candidate(candidate: str, **values: Any) -> InputFiles:
+    from karat.cli.inputs import InputFiles
+
+    return InputFiles([candidate], reading=_pop_reading(values), **values)
+
+
+def candidate(
+    *more: Callable[[Any], Any],
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the decorator that adds CANDIDATE, one system in a file, table or set: `inputs`."""
+    argument = click.argument("candidate", type=click.Path(), shell_complete=complete_set)
+    reading = (_read_texts_as, _reader_options, _table_reading)
+    return bundle("inputs", argument, references, *more, *reading, make=_make_candidate)
 
 
 texts = bundle(

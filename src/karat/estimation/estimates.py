@@ -35,7 +35,7 @@ from karat.estimation.system_estimates import (
 )
 from karat.evalset.catalogue import SET_KINDS
 from karat.evalset.draws import Draw
-from karat.evalset.loading import as_evalset
+from karat.evalset.loading import SetSource, as_evalset
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
 from karat.registry import load
@@ -53,7 +53,7 @@ FindDifference: TypeAlias = Callable[[str, str], EstimatedDifference | None]
 
 
 def estimate(
-    source: Any,
+    source: SetSource,
     dimension: str | None = EstimateSettings.dimension,
     judges: Sequence[str | Metric] | str | Metric = EstimateSettings.judges,
     *,
@@ -74,7 +74,8 @@ def estimate(
     """Estimate the human scores of systems from some labels and the values of judges.
 
     Args:
-        source: an evaluation set, its name or path, or a set of another registered kind.
+        source: an evaluation set, its name or path, the path of a table, a frame, or a set of
+            another registered kind.
         dimension: dimension that people judged; it may be left out if there is one.
         judges: models that judged the set, scores that come with it, or metrics; by default the
             models that judged it.

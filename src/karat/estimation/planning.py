@@ -15,10 +15,8 @@ from typing import NamedTuple
 from karat.arrays import Floats, Ints, np
 from karat.errors import InputError
 from karat.estimation.samples import Sample
-from karat.evalset.catalogue import GivenPath
 from karat.evalset.draws import GROUP, SEGMENT, Draw
-from karat.evalset.loading import as_evalset
-from karat.evalset.sets import EvalSet
+from karat.evalset.loading import SetSource, as_evalset
 from karat.progress import Progress, silent
 from karat.results import Column, Result, number
 from karat.settings import SEED, check_seed
@@ -39,7 +37,7 @@ class DrawnUnits(Result):
 
 
 def draw_units(
-    evalset: EvalSet | GivenPath,
+    evalset: SetSource,
     count: int,
     unit: str = SEGMENT,
     *,
@@ -49,7 +47,7 @@ def draw_units(
     """Draw units of a set for labelling, all with the same probability.
 
     Args:
-        evalset: a set, or its name or path.
+        evalset: a set, its name or path, the path of a table, or a frame.
         count: number of units.
         unit: `segment`, or `group` for whole documents or questions.
         seed: seed of the random numbers.
@@ -71,7 +69,8 @@ def draw_units(
     share = count / len(names)
     rows = tuple(Draw(names[at], share, RANDOM, 1, unit) for at in indices)
     note = f"{count:,} of {len(names):,} {unit}s, each with probability {share:.4g}; seed {seed}."
-    return DrawnUnits(loaded.name, rows, (note,), {"count": count, "unit": unit, "seed": seed})
+    notes = note, *loaded.remarks
+    return DrawnUnits(loaded.name, rows, notes, {"count": count, "unit": unit, "seed": seed})
 
 
 CLASSES = 4

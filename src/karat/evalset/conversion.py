@@ -13,8 +13,26 @@ from typing import Any, NamedTuple, TypeAlias
 
 from karat.errors import InputError, MissingExtra, OutputError, quoted, short
 from karat.evalset.catalogue import Catalogue, GivenPath
+from karat.evalset.inspection import (
+    NextCommand,
+    SetIssue,
+    TextCount,
+    count_texts,
+    find_issues,
+    next_commands,
+)
 from karat.evalset.judgements import raters_unnamed
-from karat.evalset.loading import EVALSETS, as_additions, as_evalset, load_evalset, read_evalset
+from karat.evalset.loading import (
+    EVALSETS,
+    STANDARD_INPUT,
+    TABLE,
+    SetSource,
+    as_additions,
+    as_evalset,
+    detect,
+    load_evalset,
+    read_source,
+)
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
 from karat.installation import install_command
@@ -46,7 +64,7 @@ def parse_references(
 
 
 def parse_evalset(
-    evalset: EvalSet | GivenPath,
+    evalset: SetSource,
     pipeline: str = PIPELINE,
     tok: str | None = None,
     *,
@@ -58,7 +76,7 @@ def parse_evalset(
     made with `tok="13a"` are for `generation_tree_accuracy:tok=13a`.
 
     Args:
-        evalset: the set.
+        evalset: the set, its name or path, the path of a table, or a frame.
         pipeline: name of a spaCy pipeline with a parser.
         tok: tokeniser, as for `parse_references`.
         progress: function that is called with the progress.
@@ -176,10 +194,17 @@ class EvalSetCheck(Result):
     signature: str = ""
     problem_count: int = 0
     """Number of all problems; `problems` has only the first of very many."""
+    texts: tuple[TextCount, ...] = ()
+    issues: tuple[SetIssue, ...] = ()
+    """Problems that do not prevent the use of the set, each kind once."""
+    commands: tuple[NextCommand, ...] = ()
+    """Commands that make sense for the set."""
+    reading: str = ""
+    """Summary of how a table was read; empty for other formats."""
 
 
 def check_evalset(
-    evalset: GivenPath | EvalSet,
+    evalset: SetSource,
     format: str | None = None,
     *,
     judgements: GivenPath | Sequence[GivenPath] = (),
@@ -193,7 +218,7 @@ def check_evalset(
     An unusable set is not an error: `evalset` is then None, and `problems` has the reasons.
 
     Args:
-        evalset: the set, or its name or path, as for `load_evalset`.
+        evalset: the set, its name or path, the path of a table, or a frame, as for `load_evalset`.
         format: name of its format; by default detected.
         judgements, model_judges, draws: additions, as for `load_evalset`.
         progress: function that is called with the progress.
@@ -205,18 +230,35 @@ def check_evalset(
     reading = Reading(progress)
 
     def read() -> EvalSet:
-        if isinstance(evalset, EvalSet):
-            return extras.add_to(evalset, reading)
-        return read_evalset(evalset, reading, format, options, extras)
+        return read_source(evalset, reading, format, options, extras)
 
     evalset_read = reading.attempt(read)
     if evalset_read is not None:
-        name = evalset.name if isinstance(evalset, EvalSet) else str(evalset)
-        return _describe_set(name, evalset_read, settings)
+        name = os.fspath(evalset) if isinstance(evalset, str | os.PathLike) else evalset_read.name
+        is_table = _is_read_as_table(evalset, format)
+        summary = evalset_read.remarks[:1] if is_table else ()
+        check = _describe_set(name, evalset_read, settings)
+        return replace(
+            check,
+            commands=next_commands(evalset_read, evalset, format, options, is_table),
+            reading=" ".join(summary),
+            notes=tuple(note for note in check.notes if note not in summary),
+        )
     problems = tuple(reading.all())
     return EvalSetCheck(
-        str(evalset), None, problems=problems, settings=settings, problem_count=reading.count
+        short(evalset), None, problems=problems, settings=settings, problem_count=reading.count
     )
+
+
+def _is_read_as_table(source: SetSource, format: str | None) -> bool:
+    """Return whether a set that was read is a table: a file of no other format, or a frame."""
+    if isinstance(source, EvalSet):
+        return False
+    if not isinstance(source, str | os.PathLike) or os.fspath(source) == STANDARD_INPUT:
+        return True
+    if format is not None or EVALSETS.known_set(source) is not None:
+        return format == TABLE
+    return detect(Path(source))[0] == TABLE
 
 
 def _describe_set(name: str, evalset: EvalSet, settings: Mapping[str, object]) -> EvalSetCheck:
@@ -248,7 +290,15 @@ def _describe_set(name: str, evalset: EvalSet, settings: Mapping[str, object]) -
     texts = evalset.description, f"Licence: {evalset.licence}" if evalset.licence else ""
     notes = (*filter(None, texts), *_set_remarks(evalset, systems, dimensions))
     tables = (row,), tuple(systems), tuple(dimensions)
-    return EvalSetCheck(name, evalset, *tables, notes=notes, settings=settings)
+    return EvalSetCheck(
+        name,
+        evalset,
+        *tables,
+        notes=notes,
+        settings=settings,
+        texts=count_texts(evalset),
+        issues=find_issues(evalset),
+    )
 
 
 def _set_remarks(
@@ -277,11 +327,11 @@ def _set_remarks(
             names = short(", ".join(flat[:5]) + (", …" if len(flat) > 5 else ""))
             problem = "judges always gave one value and have no z-scores"
             remarks.append(f"{name}: {len(flat):,} {problem}: {names}")
-    if without := sum(1 for group in evalset.references if not group):
-        remarks.append(f"{without:,} segments have no reference: they cannot be scored")
+    if not any(evalset.references):
+        remarks.append("no segment has a reference: metrics that need one cannot score the set")
+    if not evalset.has_texts:
+        remarks.append("the set has scores without texts")
     for system in systems:
-        if system.missing:
-            remarks.append(f"{system.system}: outputs missing: {system.missing:,}")
         if not system.judged and evalset.judgements:
             remarks.append(f"{system.system}: not judged")
     if len(evalset.systems) == 1:
@@ -293,11 +343,11 @@ NamedFile: TypeAlias = tuple[str, Iterable[str]]
 """A file of a folder: its path in it, and its text in pieces."""
 
 
-def save_evalset(evalset: EvalSet | GivenPath, path: GivenPath, format: str = "dir") -> None:
+def save_evalset(evalset: SetSource, path: GivenPath, format: str = "dir") -> None:
     """Save a set in a format that `load_evalset` reads back.
 
     Args:
-        evalset: the set.
+        evalset: the set, its name or path, the path of a table, or a frame.
         path: folder or file to write.
         format: `dir` for a folder, or `jsonl` for a file of JSON lines.
     """
@@ -305,7 +355,7 @@ def save_evalset(evalset: EvalSet | GivenPath, path: GivenPath, format: str = "d
 
 
 def convert_evalset(
-    name_or_path: GivenPath,
+    name_or_path: SetSource,
     path: GivenPath,
     format: str = "dir",
     read_as: str | None = None,
@@ -318,7 +368,8 @@ def convert_evalset(
     """Convert a set to another format, and describe it.
 
     Args:
-        name_or_path: name or path of the set, as for `load_evalset`.
+        name_or_path: the set, its name or path, the path of a table, or a frame, as for
+            `load_evalset`.
         path: target, which must not exist yet.
         format: format of the target, `dir` or `jsonl`.
         read_as: format of the set; by default detected.

@@ -14,9 +14,8 @@ from typing import NamedTuple
 
 from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
-from karat.evalset.catalogue import GivenPath
 from karat.evalset.judgements import Dimension
-from karat.evalset.loading import as_evalset
+from karat.evalset.loading import SetSource, as_evalset
 from karat.evalset.sets import EvalSet, check_known
 from karat.results import Result
 
@@ -75,14 +74,15 @@ class FloodedSet(Result):
     signature: str = ""
 
 
-def flood(evalset: EvalSet | GivenPath, settings: Flood) -> FloodedSet:
+def flood(evalset: SetSource, settings: Flood) -> FloodedSet:
     """Return a set in which sentences of other answers are appended to correct answers.
 
     Args:
-        evalset: a set with ratings, or its name or path.
+        evalset: a set with ratings, its name or path, the path of a table, or a frame.
         settings: settings, such as the dimension and the share of answers.
     """
     evalset = as_evalset(evalset)
+    evalset.check_texts()
     human = evalset.human(settings.dimension)
     dimension = evalset.dimensions[settings.dimension]
     if dimension.better == "lower":
@@ -131,7 +131,7 @@ def flood(evalset: EvalSet | GivenPath, settings: Flood) -> FloodedSet:
     threshold = f"{settings.dimension} {lowest_correct:g}{reason}"
     note = f"Answers count as correct at or above {threshold}."
     flooded = _replace_outputs(evalset, outputs, is_flooded, settings)
-    return FloodedSet(flooded, tuple(chosen), rows, asdict(settings), (note,))
+    return FloodedSet(flooded, tuple(chosen), rows, asdict(settings), (note, *evalset.remarks))
 
 
 def _lowest_correct(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from karat.errors import InputError, quoted
 from karat.evalset.additions import NOTHING, Additions
@@ -24,7 +25,7 @@ from karat.evalset.catalogue import (
 )
 from karat.evalset.judgements import Judgement
 from karat.evalset.reading import Reading, read_lines
-from karat.evalset.sets import EvalSet
+from karat.evalset.sets import EvalSet, check_known
 from karat.progress import Progress, silent
 from karat.registry import Registry, load
 from karat.results import Result
@@ -33,6 +34,12 @@ from karat.settings import NamedTexts
 _FORMATS = "karat.evalset.formats"
 TABLE = "table"
 """The format of any table, for files that have no other format."""
+STANDARD_INPUT = "-"
+SetSource: TypeAlias = EvalSet | GivenPath | Any
+"""An evaluation set, its name or path, the path of any table, a data frame, or a list of dicts.
+
+Several tables of one system each are a list of paths, or a dict of paths by name of the system.
+"""
 _SUFFIXES = (".tsv", ".jsonl", ".jl", ".json", ".eval", ".sqlite")
 
 RESERVED_OPTIONS = (
@@ -244,7 +251,7 @@ def parse_options(texts: Iterable[str]) -> dict[str, Any]:
 
 
 def load_evalset(
-    name_or_path: GivenPath | Mapping[str, GivenPath],
+    name_or_path: SetSource,
     format: str | None = None,
     *,
     judgements: GivenPath | Sequence[GivenPath] = (),
@@ -258,8 +265,9 @@ def load_evalset(
     Known sets that are not bundled are looked for in the folder $KARAT_DATA.
 
     Args:
-        name_or_path: name of a known set, or path of a folder or file; or paths of tables by the
-            name of their system.
+        name_or_path: name of a known set; path of a folder, a file or any table (`-` for a table
+            on standard input); a data frame or a list of dicts; or several paths of tables, as a
+            list or by the name of their system.
         format: name of the format; by default detected.
         judgements: files of judgements to add: JSON lines, or a table like `human.tsv`.
         model_judges: names of judges that are models; human scores are without them.
@@ -268,10 +276,47 @@ def load_evalset(
         options: options of the format's reader.
     """
     added = as_additions(judgements, model_judges, draws)
-    if isinstance(name_or_path, Mapping):
-        read = load("karat.tables.outputs:read_outputs")
-        return added.add_to(read(name_or_path, progress=progress, **options), Reading(progress))
-    return read_evalset(name_or_path, Reading(progress), format, options, added)
+    return read_source(name_or_path, Reading(progress), format, options, added)
+
+
+def read_source(
+    source: SetSource,
+    reading: Reading,
+    format: str | None = None,
+    options: Mapping[str, Any] = MappingProxyType({}),
+    added: Additions = NOTHING,
+) -> EvalSet:
+    """Read a set as `load_evalset` does, from any source; problems are recorded in `reading`."""
+    if isinstance(source, EvalSet):
+        if format or options:
+            names = ", ".join([*(["format"] if format else []), *options])
+            raise InputError(f"{source.name} is loaded already: leave out {names}")
+        return added.add_to(source, reading)
+    if isinstance(source, str | os.PathLike):
+        return read_evalset(source, reading, format, options, added)
+    if not _is_table_source(source):
+        raise source_error(source)
+    if format not in (None, TABLE):
+        raise InputError(f"format {quoted(format)}: this is a table; leave out the format")
+    read = load("karat.tables.outputs:read_outputs")
+    check_known("option", options, [*signature(read).parameters][1:], "a table")
+    return added.add_to(read(source, progress=reading.progress, **options), reading)
+
+
+def source_error(source: object) -> InputError:
+    """Return the error for a value that is not the source of a set."""
+    expected = "an evaluation set, its name, a path, a data frame or a list of dicts"
+    return InputError(f"found {quoted(source)}, expected {expected}")
+
+
+def _is_table_source(source: Any) -> bool:
+    """Return whether this is a frame or records, or paths of tables in a list or by system."""
+    if isinstance(source, Mapping | list | tuple) and source:
+        items = [*(source.values() if isinstance(source, Mapping) else source)]
+        if all(isinstance(item, str | os.PathLike) for item in items):
+            return True
+    is_frame: bool = load("karat.tables.frames:is_frame")(source)
+    return is_frame
 
 
 def as_additions(
@@ -292,14 +337,9 @@ def as_additions(
     return additions
 
 
-def as_evalset(evalset: EvalSet | GivenPath | Any, progress: Progress = silent) -> EvalSet:
-    """Return a set unchanged, or load it by name or path; read frames and records as a table."""
-    if isinstance(evalset, EvalSet):
-        return evalset
-    if not isinstance(evalset, str | os.PathLike) and load("karat.tables.frames:is_frame")(evalset):
-        frame_set: EvalSet = load("karat.tables.outputs:read_outputs")(evalset, progress=progress)
-        return frame_set
-    return load_evalset(evalset, progress=progress)
+def as_evalset(source: SetSource, progress: Progress = silent) -> EvalSet:
+    """Return a set unchanged, or load it from a name, a path, a frame or records."""
+    return source if isinstance(source, EvalSet) else load_evalset(source, progress=progress)
 
 
 def evalset_advice(name_or_path: GivenPath) -> str:
@@ -322,9 +362,13 @@ def read_evalset(
     options: Mapping[str, Any] = MappingProxyType({}),
     added: Additions = NOTHING,
 ) -> EvalSet:
-    """Load a set as `load_evalset` does; problems are recorded in `reading`."""
+    """Load a set by name or path; problems are recorded in `reading`."""
     known_set = EVALSETS.known_set(name_or_path)
-    if known_set is not None:
+    if os.fspath(name_or_path) == STANDARD_INPUT:
+        if format not in (None, TABLE):
+            raise InputError(f"standard input is read as a table, not as {format}: name a file")
+        format = TABLE
+    elif known_set is not None:
         if format not in (None, known_set.format):
             read = f"read as {known_set.format}, not as {format}"
             raise InputError(f"{name_or_path} is a known set, {read}")

@@ -368,8 +368,17 @@ class EvalSet:
         """Return the systems and references for `score`; raise if an output is missing."""
         return self.outputs(), self.given_references()
 
+    def check_texts(self) -> None:
+        """Raise if the set has human or other scores alone, without any output."""
+        if not self.has_texts:
+            raise InputError(
+                f"{self.name} has scores without texts: this needs the outputs of systems; add "
+                "their column to the table"
+            )
+
     def outputs(self) -> dict[str, list[str]]:
         """Return the outputs of all systems; raise if one is missing."""
+        self.check_texts()
         complete = {}
         for system, outputs in self.systems.items():
             missing = [i for i, text in enumerate(outputs) if text is None]
@@ -395,6 +404,7 @@ class EvalSet:
 
     def given_references(self) -> list[list[str]] | References:
         """Return references for metrics, with their trees; raise if a segment has none."""
+        self.check_texts()
         bare = [s for s, group in zip(self.segments, self.references, strict=True) if not group]
         if bare:
             number = f"{len(bare):,} of {len(self):,} segments have"

@@ -249,7 +249,8 @@ def gate(
     """Compare a run with a baseline file, and decide: pass, fail or undecided.
 
     Args:
-        output, references: as for `score`, or for another `source`; or `ItemScores`.
+        output, references: as for `score` (texts, a set, a table or a frame), or for another
+            `source`; or `ItemScores`.
         metrics: by default those of the baseline.
         baseline: path of the baseline file.
         max_drop, min_score, max_item_drop: largest loss, lowest score, largest loss of any item;

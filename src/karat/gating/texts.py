@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from karat.arrays import np
 from karat.errors import InputError, quoted, short
 from karat.evalset.given_scores import GivenScores
+from karat.evalset.loading import as_evalset
 from karat.evalset.sets import EvalSet
 from karat.gating.items import ItemScores, ItemText, MeasuredItems, digest
 from karat.metrics.pairs import SegmentNames
@@ -49,7 +51,7 @@ def read_texts(
     """Return the scores of one system's texts, or of a table with columns of texts.
 
     Segments are numbered from 1 unless `ids` is given; `units` are as for `score`. In a table,
-    `references`, `candidate` and `id` name the columns.
+    `references`, `candidate` and `id` name the columns; without any of them, they are detected.
     """
     if id is not None:
         if isinstance(units, str) and units != SEGMENT:
@@ -58,14 +60,19 @@ def read_texts(
         table_columns = candidate, references, None, id
         chosen = load_metrics(metrics or DEFAULT_METRICS)
         output, references, ids, metrics = _table_texts(output, table_columns, chosen)
-    elif candidate is not None or _is_table(output):
+    elif candidate is not None or (references is not None and _is_frame(output)):
         raise InputError("a gate knows the rows of a table by their ids: name their column with id")
+    elif references is None and (isinstance(output, str | os.PathLike) or _is_frame(output)):
+        output = as_evalset(output, progress)
     inputs = make_inputs(output, references, metrics or None, threads, progress, DEFAULT_METRICS)
     for m in inputs.metrics:
         m.check_direction()
     if len(inputs.systems) != 1:
         names = short(", ".join(map(str, inputs.systems)))
-        raise InputError(f"{len(inputs.systems)} systems were given ({names}): a gate takes one")
+        raise InputError(
+            f"{len(inputs.systems)} systems were given ({names}): a gate takes one; choose it, as "
+            "in karat gate NAME --set FILE, in Python evalset.select(systems=[NAME])"
+        )
     ((system, texts),) = inputs.systems.items()
     refs, numbered = inputs.references, _segment_ids(ids, output, len(texts))
     left_out, grouping = inputs.segments.left_out, inputs.segments.grouping
@@ -102,7 +109,7 @@ def read_texts(
     )
 
 
-def _is_table(output: Any) -> bool:
+def _is_frame(output: Any) -> bool:
     from karat.arrow.frames import as_frame
 
     texts = isinstance(output, list | tuple) and all(isinstance(text, str) for text in output[:1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from karat.evalset.loading import as_evalset
+from karat.evalset.loading import SetSource, as_evalset
 from karat.llm.interview import Setup
 from karat.llm.pairs import pair_task
 from karat.llm.ratings import rating_task
@@ -16,7 +16,6 @@ from karat.progress import Progress, silent
 
 if TYPE_CHECKING:
     from karat.evalset.catalogue import GivenPath
-    from karat.evalset.sets import EvalSet
     from karat.llm.endpoint import Endpoint
     from karat.llm.results import ModelPairs, ModelRatings, ModelSupports
     from karat.nuggets.sets.nugget_set import NuggetSet
@@ -26,7 +25,7 @@ Path = str | PathLike[str]
 
 
 def judge_ratings(
-    evalset: EvalSet | GivenPath,
+    evalset: SetSource,
     dimension: str,
     *,
     endpoint: Endpoint,
@@ -45,7 +44,7 @@ def judge_ratings(
     """Let a language model rate the outputs of an evaluation set.
 
     Args:
-        evalset: the set, or its name or path.
+        evalset: the set, its name or path, the path of a table, or a frame.
         dimension: quality to rate, one of the set or a new one with a `scale`.
         endpoint: server and model.
         cache: file that keeps answers; cached requests are not sent again.
@@ -66,7 +65,7 @@ def judge_ratings(
 
 
 def judge_pairs(
-    evalset: EvalSet | GivenPath,
+    evalset: SetSource,
     *,
     endpoint: Endpoint,
     baseline: str | None = None,
@@ -84,7 +83,7 @@ def judge_pairs(
     """Let a language model compare the outputs of systems, two at a time and in both orders.
 
     Args:
-        evalset: the set, or its name or path.
+        evalset: the set, its name or path, the path of a table, or a frame.
         endpoint: server and model.
         baseline: system that the others are compared with; by default all pairs are compared.
         dimension: quality to compare; by default the overall quality.

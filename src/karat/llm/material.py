@@ -82,7 +82,8 @@ class Material:
         return {name: kind or PERSON for name, kind in zip(rows.judges, rows.kinds, strict=True)}
 
     def notes(self) -> Iterator[str]:
-        """Yield a note if the segments are a sample."""
+        """Yield how the set was read, and a note if the segments are a sample."""
+        yield from self.evalset.remarks
         judged, total = len(self.segments), len(self.evalset)
         if judged < total:
             yield f"A random sample of {judged:,} of {total:,} segments was judged."

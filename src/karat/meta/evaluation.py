@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from karat.arrays import ArrayLike, as_floats, np
-from karat.evalset.catalogue import GivenPath
-from karat.evalset.loading import as_evalset, load_evalset, parse_options
-from karat.evalset.sets import EvalSet
+from karat.errors import InputError, quoted
+from karat.evalset.loading import SetSource, as_evalset, load_evalset, parse_options, source_error
+from karat.evalset.sets import EvalSet, check_known
 from karat.meta.agreement import check_matrix_level
 from karat.meta.experiment import ONLY_IF_GIVEN, Experiment
 from karat.meta.ranking import MetaRow, MetricTest, RankingTask, Resampled, rank
 from karat.meta.scores import ScoredSet, score_evalset, with_references
 from karat.meta.views import LEVEL_MEANINGS, OF_SYSTEMS, check_level, matrix_view, mean_view, view
+from karat.metrics.base import Metric
 from karat.progress import Progress, n_threads, silent
 from karat.results import SignedResult
+from karat.score_settings import DEFAULT_METRICS
+from karat.scoring import Metrics
 from karat.stats.correlation import STATISTICS
 from karat.stats.exchanges import MAX_EXACT_CELLS
 
@@ -169,22 +173,26 @@ class MetaEvaluation(Ranking):
 
 
 def meta_evaluate(
-    experiment: Experiment,
-    evalset: EvalSet | GivenPath | None = None,
+    experiment: Experiment | SetSource,
+    evalset: SetSource | None = None,
     *,
+    metrics: Metrics | None = None,
     threads: int | None = None,
     progress: Progress = silent,
+    **settings: Any,
 ) -> MetaEvaluation:
-    """Run an experiment: rank metrics by their agreement with human scores.
+    """Rank metrics by their agreement with human scores.
 
     Args:
-        experiment: the experiment.
-        evalset: its set, if it is loaded already.
+        experiment: an experiment; or a set, its name or path, the path of a table, or a frame.
+        evalset: the set of an experiment, if it is loaded already.
+        metrics: metrics to rank, if no experiment is given; by default those of `karat meta`.
         threads: number of threads; by default all processors.
         progress: function that is called with the progress.
+        settings: settings of `Experiment`, such as `dimensions`, `levels` and `statistics`, if no
+            experiment is given.
     """
-    evalset = experiment_set(experiment, progress) if evalset is None else evalset
-    evalset = as_evalset(evalset, progress)
+    experiment, evalset = _load_experiment(experiment, evalset, metrics, settings, progress)
     evalset = evalset.without(*experiment.exclude) if experiment.exclude else evalset
     evalset = with_references(evalset, experiment.references)
     dimensions = evalset.chosen_dimensions(experiment.dimensions, differences=True)
@@ -211,12 +219,46 @@ def meta_evaluate(
     return MetaEvaluation(resolved, tuple(rows), tuple(tests), resampled, scored)
 
 
-def experiment_set(experiment: Experiment, progress: Progress = silent) -> EvalSet:
-    """Load the set of an experiment, with further judgements and all systems."""
+def _load_experiment(
+    experiment: Experiment | SetSource,
+    source: SetSource | None,
+    metrics: Metrics | None,
+    settings: Mapping[str, Any],
+    progress: Progress,
+) -> tuple[Experiment, EvalSet]:
+    """Return an experiment, or one with these settings on a set, and its loaded set."""
+    if isinstance(experiment, Experiment):
+        if metrics is not None or settings:
+            extra = ", ".join([*(["metrics"] if metrics is not None else []), *settings])
+            raise InputError(f"the experiment has its settings: leave out {extra}")
+        if source is not None:
+            return experiment, as_evalset(source, progress)
+        source = experiment.evalset
+    elif source is not None:
+        expected = "expected an Experiment as the first argument, or one set"
+        raise InputError(f"found {quoted(experiment)} and a set: {expected}")
+    else:
+        if experiment is None:
+            raise source_error(experiment)
+        source = experiment
+        names = [f.name for f in fields(Experiment) if f.name not in ("evalset", "metrics")]
+        check_known("setting", settings, names, "a meta-evaluation")
+        listed = [metrics] if isinstance(metrics, str | Metric) else metrics or DEFAULT_METRICS
+        name = os.fspath(source) if isinstance(source, str | os.PathLike) else "table"
+        name = source.name if isinstance(source, EvalSet) else name
+        experiment = Experiment(name, tuple(listed), **settings)
+    return experiment, experiment_set(experiment, progress, source)
+
+
+def experiment_set(
+    experiment: Experiment, progress: Progress = silent, source: SetSource | None = None
+) -> EvalSet:
+    """Load the set of an experiment (by default the one that it names) with all systems."""
     options = parse_options(experiment.reader_options)
     options |= {"judgements": experiment.judgements, "model_judges": experiment.model_judges}
     read_as = experiment.read_as or None
-    return load_evalset(experiment.evalset, read_as, progress=progress, **options)
+    source = experiment.evalset if source is None else source
+    return load_evalset(source, read_as, progress=progress, **options)
 
 
 def rank_metrics(

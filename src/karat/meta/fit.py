@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 from karat.arrays import Floats, Ints, np
 from karat.errors import InputError, quoted, short
-from karat.evalset.catalogue import GivenPath
-from karat.evalset.loading import as_evalset
+from karat.evalset.loading import SetSource, as_evalset
 from karat.evalset.sets import EvalSet
 from karat.meta.agreement import weighted_means
 from karat.meta.scores import ScoredSet, score_evalset, weighted_sums
@@ -109,7 +108,7 @@ class ScoreFit(SignedResult):
 
 
 def fit_scores(
-    evalset: EvalSet | GivenPath,
+    evalset: SetSource,
     metrics: Sequence[str | Metric] | str | Metric,
     dimensions: Sequence[str] | str = (),
     *,
@@ -122,7 +121,7 @@ def fit_scores(
     """Regress human scores on metrics by least squares, for each dimension.
 
     Args:
-        evalset: a set, or its name or path.
+        evalset: a set, its name or path, the path of a table, or a frame.
         metrics: terms such as `ter` or `simple_tree_accuracy@substitutions`, on their own scales;
             outputs are scored by the metric that is meant for segments (`bleu:eff=yes` for `bleu`).
         dimensions: by default all; one may be a difference such as `quality - fluency`.

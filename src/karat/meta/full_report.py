@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from karat.arrays import Floats, np
 from karat.errors import InputError
-from karat.evalset.catalogue import GivenPath
-from karat.evalset.sets import EvalSet
+from karat.evalset.loading import SetSource
 from karat.meta.agreement import weighted_means
 from karat.meta.evaluation import MetaEvaluation, meta_evaluate
 from karat.meta.experiment import Experiment
@@ -25,6 +24,7 @@ from karat.metrics.gtm import GTM, Explanation
 from karat.metrics.ngram import AEv
 from karat.progress import Progress, silent
 from karat.results import Result
+from karat.scoring import Metrics
 from karat.stats.correlation import statistic
 from karat.stats.raters import ANY, MIN_RATERS, CrossedMean, ratings_mean
 from karat.stats.resampling import bootstrap_counts, central
@@ -274,23 +274,26 @@ class MetaReport(Result):
 
 
 def meta_report(
-    experiment: Experiment,
-    evalset: EvalSet | GivenPath | None = None,
+    experiment: Experiment | SetSource,
+    evalset: SetSource | None = None,
     *,
+    metrics: Metrics | None = None,
     examples: int = 3,
     threads: int | None = None,
     progress: Progress = silent,
+    **settings: Any,
 ) -> MetaReport:
-    """Run an experiment and collect everything that its report shows.
+    """Rank metrics and collect everything that the report shows.
 
     Args:
-        experiment: the experiment.
-        evalset: its set, if it is loaded already.
+        experiment, evalset, metrics, settings: as for `meta_evaluate`.
         examples: number of disagreements for each dimension and direction.
         threads: number of threads; by default all processors.
         progress: function that is called with the progress.
     """
-    result = meta_evaluate(experiment, evalset, threads=threads, progress=progress)
+    result = meta_evaluate(
+        experiment, evalset, metrics=metrics, threads=threads, progress=progress, **settings
+    )
     remarks: list[str] = []
     complete_experiment = result.experiment
     n_pairs = len(complete_experiment.dimensions) * len(result.scored.metrics)

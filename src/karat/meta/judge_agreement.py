@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from karat.arrays import Floats, np
 from karat.errors import short
@@ -19,7 +19,7 @@ from karat.evalset.judgements import (
     PERSON,
     JudgementTable,
 )
-from karat.evalset.loading import as_evalset
+from karat.evalset.loading import SetSource, as_evalset
 from karat.registry import load
 from karat.results import Result
 from karat.stats.correlation import pearson, quotient
@@ -105,14 +105,15 @@ class JudgeAgreement(Result):
 
 
 def judge_agreement(
-    evalset: Any, dimensions: Sequence[str] = (), exclude: Iterable[str] = ()
+    evalset: SetSource, dimensions: Sequence[str] = (), exclude: Iterable[str] = ()
 ) -> JudgeAgreement:
     """Return how well the judges of a set agree, and flag judges that disagree with the others.
 
     Agreement is that of people. A model is compared with the mean of people and is never flagged.
 
     Args:
-        evalset: an evaluation set, its name or path, or a set of another registered kind.
+        evalset: an evaluation set, its name or path, the path of a table, a frame, or a set of
+            another registered kind.
         dimensions: by default all.
         exclude: systems to leave out, such as controls.
     """
@@ -128,6 +129,7 @@ def judge_agreement(
     parts = {name: _split_by_kind(remaining.judgements.select_dimension(name)) for name in names}
     tables = [(name, part.people, part.systems) for name, part in parts.items()]
     base = agreement_of(evalset.name, tables, excluded)
+    base = replace(base, notes=(*base.notes, *evalset.remarks))
     if not remaining.judgements.judge_kinds:
         return base
     judges: list[JudgeRow] = []

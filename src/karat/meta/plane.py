@@ -19,8 +19,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from karat.arithmetic import SLACK, product
 from karat.arrays import Floats, Ints, np
 from karat.errors import InputError, quoted
-from karat.evalset.catalogue import GivenPath
-from karat.evalset.loading import as_evalset
+from karat.evalset.loading import SetSource, as_evalset
 from karat.evalset.sets import EvalSet
 from karat.meta.scores import (
     ScoredSet,
@@ -423,7 +422,7 @@ def plane_name(dimension: str, group: str) -> str:
 
 
 def fit_plane(
-    source: EvalSet | GivenPath | PlaneData,
+    source: SetSource | PlaneData,
     dimension: str,
     *,
     metric: AEv | None = None,
@@ -439,7 +438,8 @@ def fit_plane(
     """Fit the AEv plane of one dimension, with intervals, the cross-validated choice and its test.
 
     Args:
-        source: a set, or scores that were prepared before.
+        source: a set, its name or path, the path of a table, a frame; or scores that were
+            prepared before.
         dimension: dimension that was judged.
         metric, references, compare_with: as for `study_plane`.
         normalise, over, resamples, seed, progress: as for `study_plane`.

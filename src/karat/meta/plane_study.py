@@ -17,8 +17,7 @@ from typing import (
 from karat.arithmetic import SLACK
 from karat.arrays import np
 from karat.errors import InputError, quoted
-from karat.evalset.catalogue import GivenPath
-from karat.evalset.loading import as_evalset
+from karat.evalset.loading import SetSource, as_evalset
 from karat.evalset.sets import EvalSet
 from karat.meta.agreement import weighted_means
 from karat.meta.plane import (
@@ -614,7 +613,7 @@ class PlaneStudy(SignedResult):
 
 
 def study_plane(
-    evalset: EvalSet | GivenPath,
+    evalset: SetSource,
     metric: AEv | None = None,
     dimensions: Sequence[str] = (),
     *,
@@ -633,7 +632,7 @@ def study_plane(
     """Fit the AEv plane of each dimension of an evaluation set.
 
     Args:
-        evalset: a set, or its name or path.
+        evalset: a set, its name or path, the path of a table, or a frame.
         metric: AEv, with any settings except alpha and n.
         dimensions: by default all.
         references: numbers of the references to use, from 1; by default all.

@@ -16,8 +16,7 @@ from typing import NamedTuple, TypeAlias
 
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError, short
-from karat.evalset.catalogue import GivenPath
-from karat.evalset.loading import as_evalset
+from karat.evalset.loading import SetSource, as_evalset
 from karat.evalset.sets import EvalSet
 from karat.meta.documents import (
     mean_human_scores,
@@ -106,7 +105,7 @@ class ReliabilityCurves(SignedResult):
 
 
 def reliability(
-    source: EvalSet | GivenPath | ScoredSet,
+    source: SetSource | ScoredSet,
     dimensions: str | Sequence[str] = (),
     *,
     metrics: Sequence[str | Metric] | str | Metric = ("bleu",),
@@ -125,7 +124,8 @@ def reliability(
     """Return the agreement of metrics with humans by the length of pseudo-documents.
 
     Args:
-        source: an evaluation set, its name or path; or a set with scores and its metrics.
+        source: an evaluation set, its name or path, the path of a table, or a frame; or a set
+            with scores and its metrics.
         dimensions: by default all.
         metrics: metrics, unless `source` has scores.
         lengths: segments per document; by default 1 to 25, as long as there are 4 documents.

@@ -16,7 +16,13 @@ from karat.errors import InputError
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric
 from karat.progress import Progress, silent
-from karat.scoring import Keep, compute_statistics, inputs_from_set, load_metrics, make_systems
+from karat.scoring import (
+    Keep,
+    compute_statistics,
+    inputs_from_set,
+    load_metrics,
+    make_systems,
+)
 
 Ints = NDArray[np.intp]
 
@@ -119,6 +125,8 @@ def score_evalset(
     independent_metrics = independent(metrics, evalset)
     inputs = inputs_from_set(evalset, filled, independent_metrics, threads, progress)
     check_independent(inputs.metrics, evalset, against)
+    if any(m.reads_texts for m in inputs.metrics):
+        evalset.check_texts()
     stats = compute_statistics(inputs, Keep(rows=True), threads, progress)
     rows = {
         m: np.stack([stats[name, m].row_table for name in inputs.systems]) for m in inputs.metrics

@@ -2,8 +2,8 @@
 
     {"question": "q1", "text": "Who designed the lens?", "documents": ["…", "…"]}
 
-One object per line. An evaluation set can be used as well: segments are the questions, sources
-their texts, and references the documents.
+One object per line. An evaluation set or any table can be used as well: segments are the questions,
+sources their texts, and contexts the documents, or references where there are no contexts.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from karat.errors import InputError, OutputError, quoted, short
-from karat.evalset.catalogue import GivenPath
-from karat.evalset.loading import as_evalset
+from karat.evalset.loading import SetSource, as_evalset
 from karat.evalset.reading import (
     Reading,
     check_member,
@@ -26,7 +25,6 @@ from karat.evalset.reading import (
     read_json_lines,
     read_lines,
 )
-from karat.evalset.sets import EvalSet
 from karat.llm.interview import (
     MAX_TEXT_LENGTH,
     InterviewTask,
@@ -67,24 +65,36 @@ class SourcedQuestion(NamedTuple):
     documents: tuple[str, ...]
 
 
-def read_questions(source: EvalSet | GivenPath) -> tuple[str, tuple[SourcedQuestion, ...]]:
-    """Return the name of a file or set, and its questions."""
-    if not isinstance(source, EvalSet | str | PathLike):
-        expected = "a file of questions, an evaluation set, or its name"
-        raise InputError(f"found {quoted(source)}, expected {expected}")
-    if not isinstance(source, EvalSet) and _has_documents(Path(source)):
-        return Path(source).name, _read_question_file(Path(source))
+class QuestionSource(NamedTuple):
+    """Questions with documents, the name of their file or set, and how it was read."""
+
+    name: str
+    questions: tuple[SourcedQuestion, ...]
+    remarks: tuple[str, ...] = ()
+
+
+def read_questions(source: SetSource) -> QuestionSource:
+    """Return the questions of a file, set or table, with their documents."""
+    if isinstance(source, str | PathLike) and has_documents(source):
+        return QuestionSource(Path(source).name, _read_question_file(Path(source)))
     evalset = as_evalset(source)
-    if not any(evalset.references):
-        reason = "has no references: a key is drafted from references or documents"
+    contexts = evalset.contexts or ((),) * len(evalset)
+    documents = [
+        passages or references
+        for passages, references in zip(contexts, evalset.references, strict=True)
+    ]
+    if not any(documents):
+        reason = "has no contexts and no references: a key is drafted from documents or references"
         raise InputError(f"{evalset.name} {reason}")
     sources = evalset.sources or ("",) * len(evalset)
-    rows = zip(evalset.segments, sources, evalset.references, strict=True)
-    return evalset.name, tuple(SourcedQuestion(*row) for row in rows)
+    rows = zip(evalset.segments, sources, documents, strict=True)
+    questions = tuple(SourcedQuestion(*row) for row in rows)
+    return QuestionSource(evalset.name, questions, evalset.remarks)
 
 
-def _has_documents(path: Path) -> bool:
+def has_documents(source: str | PathLike[str]) -> bool:
     """Return whether the first object of a file is a question with documents."""
+    path = Path(source)
     if not path.is_file():
         return False
     try:
@@ -289,6 +299,8 @@ class DraftTask:
     sample: int | None = None
     """Number of questions that were drawn at random by the seed; None for all."""
     seed: int = SEED
+    remarks: tuple[str, ...] = ()
+    """Remarks of the set, such as how its table was read."""
 
     def __post_init__(self) -> None:
         check_count("most", self.most, 1)
@@ -305,7 +317,7 @@ class DraftTask:
         """Return the cases to ask about."""
         cases = []
         for id, text, documents in self.questions:
-            if sum(map(len, documents)) <= MAX_TEXT_LENGTH:
+            if documents and sum(map(len, documents)) <= MAX_TEXT_LENGTH:
                 listed = [
                     {"id": str(k), "text": document} for k, document in enumerate(documents, 1)
                 ]
@@ -318,7 +330,12 @@ class DraftTask:
         task = self.task()
         interview = task.ask(setup, progress)
         missing = tuple(
-            UndraftedRow(question.id, interview.reasons.get(question.id, "documents too long"))
+            UndraftedRow(
+                question.id,
+                interview.reasons.get(
+                    question.id, "documents too long" if question.documents else "no documents"
+                ),
+            )
             for question in self.questions
             if question.id not in interview.answers
         )
@@ -338,21 +355,20 @@ class DraftTask:
             *(tuple(refused), missing, interview.usage),
             settings={**self.settings, "prompt": task.prompt.label, **setup.settings},
             signature=signature(self.name, self.settings, task, setup),
-            notes=(*setup.notes, *interview.notes, READ_IT),
+            notes=(*setup.notes, *interview.notes, *self.remarks, READ_IT),
         )
 
 
-def drafted_questions(
-    source: EvalSet | GivenPath, sample: int | None, seed: int
-) -> tuple[str, tuple[SourcedQuestion, ...]]:
-    """Return the name and the questions of a file or set, or a random sample of them."""
-    name, questions = read_questions(source)
-    sampled_ids = set(draw_sample([question.id for question in questions], sample, seed))
-    return name, tuple(question for question in questions if question.id in sampled_ids)
+def drafted_questions(source: SetSource, sample: int | None, seed: int) -> QuestionSource:
+    """Return the questions of a file, set or table, or a random sample of them."""
+    read = read_questions(source)
+    sampled_ids = set(draw_sample([question.id for question in read.questions], sample, seed))
+    sampled = tuple(question for question in read.questions if question.id in sampled_ids)
+    return read._replace(questions=sampled)
 
 
 def draft_nuggets(
-    source: EvalSet | GivenPath,
+    source: SetSource,
     *,
     endpoint: Endpoint,
     most: int = 20,
@@ -366,7 +382,8 @@ def draft_nuggets(
     """Let a language model draft an answer key from references or documents.
 
     Args:
-        source: file of questions with documents, or an evaluation set with references.
+        source: file of questions with documents; or a set, its name or path, the path of a table,
+            or a frame, with contexts or references.
         endpoint: endpoint of the model.
         most: most nuggets of a question.
         cache: file of earlier answers, which are reused.
@@ -375,5 +392,6 @@ def draft_nuggets(
         sample, seed: number of questions, drawn at random.
         progress: function that is called with the progress.
     """
-    task = DraftTask(*drafted_questions(source, sample, seed), prompt, most, sample, seed)
+    name, questions, remarks = drafted_questions(source, sample, seed)
+    task = DraftTask(name, questions, prompt, most, sample, seed, remarks)
     return task.run(Setup(endpoint, cache, limits or Limits()), progress=progress)

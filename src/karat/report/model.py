@@ -43,6 +43,8 @@ class Table:
     notes: tuple[str, ...] = ()
     readers: Readers = "all"
     open: bool | None = None
+    lines: Callable[[Any], str] | None = None
+    """The line of a row in text, never cut, instead of columns: for commands to copy."""
 
     def __post_init__(self) -> None:
         keys = [column.key for column in self.columns]

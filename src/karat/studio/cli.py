@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from karat.cli.command import Command
-from karat.cli.options import complete_set, setting_option
+from karat.cli.options import complete_set, setting_option, table_reading
 from karat.cli.parameters import F, choice, combine, flag, integer, named, not_empty, option, path
 from karat.cli.show import say
 from karat.errors import InputError, short, visible
@@ -19,6 +19,7 @@ from karat.studio.options import OPTIONS, PORT, TOKEN_VARIABLE, StudioOptions
 
 if TYPE_CHECKING:
     from karat.studio.opening import OpenStudio
+    from karat.tables.options import ReadingOptions
 
 EXPORT_FORMATS = (
     *("all", "log", "csv", "labels", "ties", "set", "mqm", "appraise", "pairs", "wins"),
@@ -52,6 +53,7 @@ def declared_options(*names: str) -> Callable[[F], F]:
     (str, str),
     metavar="FILE TARGET",
 )
+@table_reading
 @declared_options(
     *("quota", "calibration", "predictor", "random_share", "seed", "earlier", "lease_seconds")
 )
@@ -86,6 +88,7 @@ def studio(
     no_browser: bool,
     check: str | None,
     backup: tuple[str, str] | None,
+    reading: ReadingOptions,
     **options: Any,
 ) -> None:
     """Judge outputs in the browser.
@@ -93,11 +96,13 @@ def studio(
     Opens a local page on which one or more assessors rate outputs, choose between two, mark errors
     or decide nuggets. They do not see which system an output is from. Every action is saved at
     once. The same command, or `karat studio STORE`, continues where judging stopped. Ctrl-C ends
-    it. SET is an evaluation set, a nugget set or a nugget key.
+    it. SET is an evaluation set, a table of outputs, a folder of text files, a nugget set or a
+    nugget key.
 
     \b
     karat studio my-set --dimension fluency --dimension adequacy --scale 5
     karat studio my-set --task pairs --assessor ada --assessor ben --overlap 2
+    karat studio outputs.csv --column candidate=answer --task pairs
     karat studio key.jsonl --run my.run
     karat studio --check my-set.studio.sqlite
     """
@@ -124,8 +129,9 @@ def studio(
 
     with Bar() as progress:
         owner_token = choose_token(token, token_file)
+        studio_options = StudioOptions(**options, reading=reading)
         opened = prepare_studio(
-            *(name, store, StudioOptions(**options), assessors, host, port, owner_token),
+            *(name, store, studio_options, assessors, host, port, owner_token),
             *(progress, _print_line),
         )
     with opened:

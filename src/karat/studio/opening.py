@@ -14,8 +14,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from karat.errors import InputError, MissingExtra, OutputError, quoted, short, visible
-from karat.evalset.loading import EVALSETS, load_evalset
-from karat.evalset.sets import EvalSet, check_known
+from karat.evalset.loading import (
+    EVALSETS,
+    STANDARD_INPUT,
+    SetSource,
+    load_evalset,
+    parse_options,
+)
+from karat.evalset.sets import EvalSet
 from karat.installation import install_command
 from karat.nuggets.formats.loading import is_nuggets, load_nuggets
 from karat.nuggets.sets.nugget_set import NuggetSet
@@ -24,8 +30,15 @@ from karat.storage.output import as_path
 from karat.studio.assignment import prepare_rounds
 from karat.studio.export.earlier import take_over_judgements
 from karat.studio.formats import is_store
-from karat.studio.options import OPTIONS, PORT, TOKEN_VARIABLE, StudioOptions, check_listed
-from karat.studio.outputs import is_output_files, read_outputs
+from karat.studio.options import (
+    OPTIONS,
+    PORT,
+    TOKEN_VARIABLE,
+    StudioOptions,
+    check_listed,
+    make_options,
+)
+from karat.studio.outputs import is_text_folder, read_text_folder
 from karat.studio.store import people, projects
 from karat.studio.store.people import OWNER
 from karat.studio.store.settings import ProjectSettings, Show, compared_dimensions
@@ -36,7 +49,7 @@ if TYPE_CHECKING:
     from karat.studio.web.server import Server
     from karat.studio.web.studio import Studio, StudioLink
 
-SetSource = str | os.PathLike[str] | EvalSet | NuggetSet
+StudioSource = str | os.PathLike[str] | EvalSet | NuggetSet
 PrintLine = Callable[[str], None]
 Tasks = dict[str, dict[str, Any]]
 
@@ -105,7 +118,11 @@ def _check_same_settings(path: Path, options: StudioOptions, settings: ProjectSe
 
 
 def open_store(
-    source: SetSource, path: Path, options: StudioOptions, progress: Progress, print_line: PrintLine
+    source: StudioSource,
+    path: Path,
+    options: StudioOptions,
+    progress: Progress,
+    print_line: PrintLine,
 ) -> Store:
     """Open the store of a set, or make it; `print_line` is called with messages for the user."""
     if path.is_dir():
@@ -130,7 +147,11 @@ def open_store(
 
 
 def _reopen(
-    source: SetSource, path: Path, options: StudioOptions, progress: Progress, print_line: PrintLine
+    source: StudioSource,
+    path: Path,
+    options: StudioOptions,
+    progress: Progress,
+    print_line: PrintLine,
 ) -> Store:
     """Open an existing store; raise InputError for another set or other settings.
 
@@ -158,7 +179,7 @@ def _reopen(
 
 
 def _has_same_texts(
-    source: SetSource,
+    source: StudioSource,
     path: Path,
     options: StudioOptions,
     current_project: projects.Project,
@@ -181,7 +202,7 @@ def _has_same_texts(
 
 
 def _load_set(
-    source: SetSource,
+    source: StudioSource,
     options: StudioOptions,
     progress: Progress = silent,
     print_line: PrintLine = lambda line: None,
@@ -199,10 +220,15 @@ def _load_set(
         loaded_set = source
     elif has_nuggets:
         loaded_set = load_nuggets(source, options.runs, progress=progress)
-    elif is_output_files(Path(source)) and not EVALSETS.recognise(Path(source)):
-        loaded_set = read_outputs(Path(source), print_line)
+    elif is_text_folder(Path(source)) and not EVALSETS.recognise(Path(source)):
+        loaded_set = read_text_folder(Path(source))
     else:
-        loaded_set = load_evalset(source, progress=progress)
+        reading = parse_options(options.reading.texts())
+        loaded_set = load_evalset(source, progress=progress, **reading)
+        for remark in loaded_set.remarks:
+            print_line(remark)
+    if isinstance(loaded_set, EvalSet):
+        loaded_set.check_texts()
     shared = _shared_settings(options, *tasks)
     show = _choose_shown_texts(options.show, tasks, loaded_set)
     return loaded_set, ProjectSettings(tasks, show, **shared)
@@ -277,7 +303,7 @@ class OpenStudio:
 
 
 def open_studio(
-    source: SetSource,
+    source: SetSource | NuggetSet,
     store: str | os.PathLike[str] | None = None,
     *,
     assessors: Sequence[str] = (),
@@ -290,7 +316,7 @@ def open_studio(
     """Open a studio on a set, in the background; `karat studio` does the same until Ctrl-C.
 
     Args:
-        source: an evaluation set or nugget set, its name or its path.
+        source: an evaluation set or nugget set, its name or path, the path of a table, or a frame.
         store: new or existing file of judgements; by default SET.studio.sqlite.
         assessors: names of assessors to invite.
         host: address to listen on; by default only this machine; others need a token.
@@ -301,10 +327,9 @@ def open_studio(
             `scales` (5, 7, 100, or names), `scheme` (mqm, esa), `overlap`, `quota`, `show` (source,
             context, reference), `seed`, `calibration` (a file), `predictor` (a metric),
             `random_share`, `lease_seconds`, `runs` (of a nugget key), `earlier` (take over the
-            judgements of the set).
+            judgements of the set). Settings of `read_outputs` say how to read a table.
     """
-    check_known("setting", settings, [option.name for option in fields(StudioOptions)], "a studio")
-    options = StudioOptions(**settings)
+    options = make_options(settings)
     studio = prepare_studio(source, store, options, assessors, host, port, token, progress)
     try:
         studio.start()
@@ -315,7 +340,7 @@ def open_studio(
 
 
 def prepare_studio(
-    source: SetSource,
+    source: SetSource | NuggetSet,
     store: str | os.PathLike[str] | None,
     options: StudioOptions,
     assessors: Sequence[str],
@@ -336,7 +361,7 @@ def prepare_studio(
     address = _check_address(host, owner_token)
 
     if not isinstance(source, str | os.PathLike | EvalSet | NuggetSet):
-        raise InputError(f"found {quoted(source)}, expected a set, its name or its path")
+        source = load_evalset(source, progress=progress, **parse_options(options.reading.texts()))
     check_listed("assessors", assessors)
     for name in assessors:
         people.check_name(name)
@@ -360,11 +385,13 @@ def prepare_studio(
     return OpenStudio(opened.path, links, tuple(invited), studio, listening_socket, address)
 
 
-def _default_store_path(source: SetSource) -> Path:
+def _default_store_path(source: StudioSource) -> Path:
     """Return the default store: the source if it is a store, else a file in this folder."""
     if not isinstance(source, EvalSet | NuggetSet) and is_store(Path(source)):
         return Path(source)
     name = source.name if isinstance(source, EvalSet | NuggetSet) else os.path.abspath(source)
+    if source == STANDARD_INPUT:
+        name = "table"
     return Path(f"{Path(name).name.split('.')[0] or 'set'}.studio.sqlite")
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import Field, dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import Field, dataclass, field, fields
 from functools import partial
 from typing import Any
 
 from karat.errors import InputError, quoted
+from karat.evalset.sets import check_known
 from karat.headings import ADVANCED
 from karat.settings import setting
+from karat.tables.options import ReadingOptions
 
 PORT = 8642
 """The default port of a studio."""
@@ -104,6 +106,9 @@ class StudioOptions:
         metavar="SECONDS",
     )
 
+    reading: ReadingOptions = field(default_factory=ReadingOptions)
+    """Options for reading a table, the same as in all commands."""
+
     def __post_init__(self) -> None:
         for name in ("dimensions", "show", "runs", "scales"):
             check_listed(name, getattr(self, name))
@@ -112,8 +117,19 @@ class StudioOptions:
             raise InputError(f"task={quoted(self.task)}: expected a name, such as ratings")
 
 
-OPTIONS: dict[str, Field[Any]] = {option.name: option for option in fields(StudioOptions)}
+OPTIONS: dict[str, Field[Any]] = {
+    option.name: option for option in fields(StudioOptions) if option.name != "reading"
+}
 """Name of an option in Python -> its declaration."""
+
+
+def make_options(settings: Mapping[str, Any]) -> StudioOptions:
+    """Return options from settings by name; those of tables are `reading`."""
+    names = [f.name for f in fields(ReadingOptions)]
+    check_known("setting", settings, [*OPTIONS, *names], "a studio")
+    reading = {name: value for name, value in settings.items() if name in names}
+    studio = {name: value for name, value in settings.items() if name not in names}
+    return StudioOptions(**studio, reading=ReadingOptions(**reading))
 
 
 def check_listed(name: str, value: object) -> None:

@@ -91,9 +91,9 @@ def test_bad_settings_make_nothing(tmp_path: Path, wrong: Any, message: str) -> 
     assert not (tmp_path / "new.sqlite").exists()
 
 
-@pytest.mark.parametrize("wrong", [None, 3, b"demo", ["demo"]])
+@pytest.mark.parametrize("wrong", [None, 3, b"demo", [3]])
 def test_what_is_no_set_or_path_is_refused(tmp_path: Path, wrong: Any) -> None:
-    with pytest.raises(kt.InputError, match="expected a set, its name or its path"):
+    with pytest.raises(kt.InputError, match="expected an evaluation set, its name, a path"):
         kt.open_studio(wrong, tmp_path / "new.sqlite", port=0)
     with pytest.raises(kt.InputError, match=r"^log=.*: expected the path of a file"):
         kt.import_studio(wrong, tmp_path / "new.sqlite")

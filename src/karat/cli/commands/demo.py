@@ -16,6 +16,7 @@ from karat.cli.parameters import flag, option, path
 from karat.cli.show import check_output, show
 from karat.errors import OutputError
 from karat.progress import Bar
+from karat.score_settings import DEFAULT_METRICS
 
 if TYPE_CHECKING:
     from karat.comparison import Comparison
@@ -58,7 +59,7 @@ def demo_command(output: str, texts: str | None) -> None:
         references = [str(path) for path in sorted(Path(folder).glob("reference-*.txt"))]
         systems, refs = InputFiles(files, references).open_texts(progress)
         comparison = compare(
-            systems, refs, options.DEFAULT_METRICS, baseline=BASELINE, progress=progress, examples=2
+            systems, refs, DEFAULT_METRICS, baseline=BASELINE, progress=progress, examples=2
         )
     document = comparison.document("karat demo")
     document = replace(document, blocks=(*document.blocks, *_shared_word_figures(comparison)))

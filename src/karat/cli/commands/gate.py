@@ -92,8 +92,8 @@ def command(
 ) -> None:
     """Pass or fail a run against a baseline file.
 
-    CANDIDATE is a text file of one system with -r, a table with --id, a system of --set, or a run
-    with --key. Exit codes: 0 pass, 1 fail, 2 bad input, 3 undecided (with --undecided fail).
+    CANDIDATE is a text file of one system with -r, a table of one system, a system of --set, or a
+    run with --key. Exit codes: 0 pass, 1 fail, 2 bad input, 3 undecided (with --undecided fail).
 
     \b
     karat gate out.txt -r ref.txt -m chrf -m bleu --baseline gate.tsv --update
@@ -184,7 +184,8 @@ def _text_outputs(
     """Return the texts of one system and their references, from a table, a set or files."""
     column, id_column = columns["candidate"], columns["id"]
     table = TableOptions(candidate=() if column is None else (column,), id=id_column)
-    inputs = table.resolve(inputs)
+    is_named = column is not None or id_column is not None
+    inputs = table.resolve(inputs, streams=is_named)
     if table.are_tables(inputs):
         if id_column is None:
             advice = "a table needs a column of ids: name it with --id"

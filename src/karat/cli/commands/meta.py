@@ -16,6 +16,7 @@ from karat.errors import InputError, UnknownMetric
 from karat.headings import INPUT, OUTPUT
 from karat.meta.settings import FitSettings, MetaSettings, ReliabilitySettings, weights_setting
 from karat.progress import Bar
+from karat.score_settings import DEFAULT_METRICS
 
 if TYPE_CHECKING:
     from karat.meta.experiment import Experiment, MetaStudy
@@ -132,7 +133,7 @@ def _make_study(
             raise InputError(f"the set {name} is given twice: leave one out")
     settings = options.with_table_reading(settings)
     weights = settings.pop("weights")
-    metrics = settings.pop("metrics") or options.DEFAULT_METRICS
+    metrics = settings.pop("metrics") or DEFAULT_METRICS
     settings["read_as"] = settings["read_as"] or ""
     settings["references"], settings["reader_options"] = options.numbered_references(
         settings["references"], settings["reader_options"]
@@ -208,7 +209,7 @@ def reliability_command(
     from karat.report.documents.reliability import SHUFFLED, reliability_charts
 
     source.check_output(output, charts=charts)
-    settings["metrics"] = settings["metrics"] or options.DEFAULT_METRICS
+    settings["metrics"] = settings["metrics"] or DEFAULT_METRICS
     with Bar() as progress:
         result = reliability(source.load(progress), progress=progress, **settings)
     write_charts(reliability_charts(result.rows, SHUFFLED), charts)

@@ -9,9 +9,10 @@ import click
 
 from karat.cli import options
 from karat.cli.command import Command
-from karat.cli.inputs import InputFiles
+from karat.cli.inputs import InputFiles, TableOptions
 from karat.cli.parameters import F, combine, option
-from karat.cli.show import check_output, show
+from karat.cli.show import show
+from karat.errors import InputError
 from karat.progress import Bar
 
 
@@ -20,8 +21,12 @@ def _segment_options(
 ) -> Callable[[F], F]:
     """Add a candidate, its references, the segments and the metric that explains them."""
     return combine(
-        click.argument("candidate", type=click.Path()),
-        options.references,
+        options.candidate(*more),
+        option(
+            "--system",
+            "System of a table or set. Default: its only system.",
+            metavar="NAME",
+        ),
         options.segment_options("segment"),
         option(
             "-m --metric name",
@@ -31,8 +36,6 @@ def _segment_options(
             shell_complete=options.complete_metric,
         ),
         options.output,
-        *more,
-        options.read_files_as,
     )
 
 
@@ -44,10 +47,11 @@ def grid_command(**values: Any) -> None:
     Rows of the grid are words of the candidate, columns are words of the references. Equal words
     are marked, and the runs that GTM chose are highlighted. Below the grid are the edits that turn
     the nearest reference into the candidate. Use -o grid.html for an interactive page and -o
-    grid.svg for a figure.
+    grid.svg for a figure. CANDIDATE is a text file, a table or a set.
 
     \b
     karat grid out.txt -r ref.txt --segment 3
+    karat grid runs.csv --system new --worst 5
     karat grid out.txt -r ref1.txt -r ref2.txt --worst 5 -o grid.html
     karat grid out.txt -r ref.txt -m gtm:e=2,search=exact,tok=13a -o grid.svg
     """
@@ -55,26 +59,32 @@ def grid_command(**values: Any) -> None:
 
 
 def show_segments(
-    candidate: str,
-    references: tuple[str, ...],
+    inputs: InputFiles,
+    system: str | None,
     name: str,
-    read_as: str | None,
     format: str,
     output: str | None,
-    optional_references: bool = False,
     **segments: Any,
 ) -> None:
-    """Show how a metric scores the chosen segments of a candidate."""
+    """Show how a metric scores the chosen segments of a system."""
     from karat.explanation import explain_segments
+    from karat.metrics.names import metric
 
-    inputs = InputFiles([candidate], references, optional_references, read_as)
-    check_output(output, inputs.paths())
+    inputs = TableOptions().resolve(inputs, streams=False)
+    inputs.check(output)
+    segments |= {"by": metric(name)}
     with Bar() as progress:
-        systems, texts = inputs.open_texts(progress)
-        ((system, lines),) = systems.items()
-        explanation = explain_segments(
-            lines, texts, name, system=system, progress=progress, **segments
-        )
+        if inputs.evalset is None:
+            systems, references = inputs.open_texts(progress)
+            ((title, lines),) = systems.items()
+            if system not in (None, title):
+                raise InputError(f"--system {system}: {title} is one system; leave it out")
+            explanation = explain_segments(
+                lines, references, system=title, progress=progress, **segments
+            )
+        else:
+            evalset = inputs.evalset.load(progress)
+            explanation = explain_segments(evalset, system=system, progress=progress, **segments)
     show(explanation, format, output)
 
 
@@ -83,10 +93,10 @@ def show_segments(
 def explain_command(**values: Any) -> None:
     """Explain a tree accuracy, treelet by treelet.
 
-    References are dependency trees (.conllu). A treelet is a head with its daughters. For each one,
-    shows its words in the order of the reference and of the candidate, the substitutions,
-    insertions, deletions and moves, and how much they lower the score. The parts add up to the
-    score.
+    References are dependency trees (.conllu), or the trees of a set. A treelet is a head with its
+    daughters. For each one, shows its words in the order of the reference and of the candidate, the
+    substitutions, insertions, deletions and moves, and how much they lower the score. The parts add
+    up to the score.
 
     \b
     karat explain out.txt -r ref.conllu --segment 3

@@ -14,8 +14,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from karat.arrays import Floats, np
-from karat.evalset.loading import as_evalset
-from karat.evalset.sets import EvalSet
+from karat.evalset.loading import SetSource, as_evalset
 from karat.metrics.names import metric
 from karat.paraphrase.pem.combination import (
     GRID,
@@ -111,7 +110,7 @@ class ParaphraseEvaluation(Result):
 
 
 def evaluate_paraphrases(
-    evalset: EvalSet | str | os.PathLike[str],
+    evalset: SetSource,
     model: PEM | str | os.PathLike[str] = BUNDLED,
     *,
     form: str | None = None,
@@ -130,7 +129,7 @@ def evaluate_paraphrases(
     """Compare PEM and other metrics with the judges of a set, cross-validated by original.
 
     Args:
-        evalset: a set, or its name or path.
+        evalset: a set, its name or path, the path of a table, or a frame.
         model: model whose pivot languages and language model are used; its regression is not.
         form: features of the regression; by default those of the model.
         dimension: dimension of overall quality.

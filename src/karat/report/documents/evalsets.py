@@ -7,6 +7,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from karat.evalset.conversion import DimensionCount, EvalSetCheck
+from karat.evalset.inspection import NextCommand
 from karat.evalset.judgements import MODEL, raters_unnamed
 from karat.evalset.loading import KnownEvalSets
 from karat.meta.judge_agreement import MIN_SHARED, JudgeAgreement
@@ -17,6 +18,7 @@ from karat.results import Column, number, people_column, program_columns
 if TYPE_CHECKING:
     from karat.estimation.planning import DrawnUnits
     from karat.evalset.flooding import FloodedSet
+    from karat.evalset.sets import EvalSet
 
 
 def check_answer(check: EvalSetCheck) -> tuple[str, ...]:
@@ -24,18 +26,31 @@ def check_answer(check: EvalSetCheck) -> tuple[str, ...]:
     if check.evalset is None:
         count = format_count(check.problem_count or len(check.problems), "problem")
         return (f"{check.name} cannot be used: {count}.",)
+    sentences = _content_sentences(check, check.evalset)
+    return (*sentences, f"Read as {check.reading}.") if check.reading else sentences
+
+
+def _command_line(row: NextCommand) -> str:
+    return f"{row.command}  # {row.purpose}"
+
+
+def _content_sentences(check: EvalSetCheck, evalset: EvalSet) -> tuple[str, ...]:
+    """Return the size of a usable set and its gaps."""
     row = check.rows[0]
     size = f"{format_count(row.systems, 'system')}, {format_count(row.segments, 'segment')}"
     usable = f"{check.name} can be used: {size}"
     if not row.judgements:
         return (f"{usable}, no judgements.",)
     judged = format_count(row.judgements, "judgement")
-    if raters_unnamed(check.evalset.judgements.without_models().judges):
+    if raters_unnamed(evalset.judgements.without_models().judges):
         judged += "; the raters are not named"
     else:
         judged += f" by {format_count(row.judges, 'judge')}"
     sentences = [f"{usable}, {judged}."]
     counts = {"missing output": row.missing, "empty output": row.empty}
+    if not evalset.has_texts:
+        counts = {}
+        sentences.append("It has no texts.")
     counts["value off its scale"] = sum(dimension.off_scale for dimension in check.dimensions)
     gaps = [format_count(count, noun) for noun, count in counts.items() if count]
     if gaps:
@@ -172,6 +187,19 @@ _DIMENSIONS = (
     number("highest", "Highest", 2, "The highest value that was given."),
     number("off_scale", "Off scale", help="Values outside the scale."),
 )
+_TEXTS = (
+    Column("texts", "Texts"),
+    number("number", "Number"),
+    number("characters", "Characters", 0, "Median number of characters."),
+    number("longest", "Longest", help="Characters of the longest text."),
+    Column("scripts", "Scripts", help="Scripts of at least a tenth of the letters."),
+)
+_ISSUES = (
+    Column("problem", "Problem", wrap=True),
+    number("number", "Number"),
+    Column("first", "First", wrap=True),
+)
+_COMMANDS = Column("command", "Command"), Column("purpose", "Shows", wrap=True)
 _KNOWN = (
     Column("name", "Set", help="The name that --set and karat data take."),
     Column("here", "Here", field="is_available", help="Whether it can be read here."),
@@ -221,6 +249,15 @@ def check_document(check: EvalSetCheck) -> Document:
         if check.dimensions:
             dimensions = check.dimensions
             tables.append(Table("dimensions", "Dimensions", _DIMENSIONS, dimensions, open=True))
+        if check.texts:
+            tables.append(Table("texts", "Texts", _TEXTS, check.texts, open=True))
+        if check.issues:
+            tables.append(Table("issues", "Problems", _ISSUES, check.issues, open=True))
+        if check.commands:
+            rows = check.commands
+            tables.append(
+                Table("commands", "Next", _COMMANDS, rows, open=True, lines=_command_line)
+            )
     else:
         tables.append(problems_table(check.problems, open=True))
     return Document(f"Evaluation set {check.name}", tables, answer=check_answer(check))

@@ -136,7 +136,9 @@ def render_text(document: Document, *, color: bool = False, width: int = 100) ->
     for part in document.parts:
         title = layout.lines(part.title, BOLD)
         if isinstance(part, Table):
-            if part.readers != "programs":
+            if part.lines is not None:
+                blocks.append([*title, *(visible(part.lines(row)) for row in part.rows)])
+            elif part.readers != "programs":
                 lines = [
                     line
                     for panel in split_panels(part, layout)
