@@ -112,8 +112,7 @@ def _format(set_format: SetFormat) -> str:
     for mark, names in {**marks, "named": set_format.files}.items():
         if names:
             sentences.append(f"Recognised by: {mark} {', '.join(map(code, names))}.")
-    options = [name for name, param in inspect.signature(reader).parameters.items()][2:]
-    if options:
+    if options := set_format.option_names():
         sentences.append(f"Options: {', '.join(map(code, options))}.")
     return " ".join([*sentences, "Karat can write it." if set_format.writer else ""])
 

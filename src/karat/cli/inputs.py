@@ -587,8 +587,7 @@ class TableOptions(NamedTuple):
 
 def _find_set(inputs: InputFiles) -> str | None:
     """Return the only candidate if it is the name of a known set, or a set of a known format."""
-    from karat.evalset.catalogue import first_line
-    from karat.evalset.loading import EVALSETS, FORMATS, KNOWN, is_native_jsonl
+    from karat.evalset.loading import FORMATS, KNOWN, has_set_format
 
     if len(inputs.candidates) != 1 or inputs.references or inputs.optional_references:
         return None
@@ -598,10 +597,7 @@ def _find_set(inputs: InputFiles) -> str | None:
         return name if inputs.read_as in FORMATS else None
     if not path.exists():
         return name if name in KNOWN else None
-    if path.is_dir():
-        return name if EVALSETS.find_format(path, "") else None
-    line = first_line(path)
-    return name if EVALSETS.find_format(path, line) or is_native_jsonl(path, line) else None
+    return name if has_set_format(path) else None
 
 
 def split_table_name(argument: str) -> tuple[str | None, str]:

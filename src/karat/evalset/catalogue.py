@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from fnmatch import fnmatchcase
 from importlib import resources
 from pathlib import Path
@@ -46,6 +47,8 @@ class SetFormat(NamedTuple):
     """Returns whether a file has this format, if its name and first line do not show it."""
     about: str = ""
     """Short description of the files, for lists of formats."""
+    settings: str = ""
+    """Dataclass whose fields are options of the reader, besides its own parameters."""
 
     def fits(self, path: Path, line: str) -> bool:
         """Return whether a folder, or a file with that first line, has this format."""
@@ -61,6 +64,12 @@ class SetFormat(NamedTuple):
             or any(fnmatchcase(path.name, pattern) for pattern in self.files)
             or self.is_detected(path)
         )
+
+    def option_names(self) -> list[str]:
+        """Return the names of the reader's options."""
+        parameters = list(inspect.signature(load(self.reader)).parameters.values())[2:]
+        names = [p.name for p in parameters if p.kind is not p.VAR_KEYWORD]
+        return [*names, *(f.name for f in fields(load(self.settings)))] if self.settings else names
 
     def is_detected(self, path: Path) -> bool:
         """Return whether the format's own check detects a file."""
@@ -156,8 +165,7 @@ class Catalogue(NamedTuple):
             subject = f"the reader of the format {format}"
             no_problem = expect_type(object, "")
             reader = call(subject, set_format, lambda: load(set_format.reader), no_problem)
-            reader_options = [*inspect.signature(reader).parameters][2:]
-            check_known("option", options, reader_options, f"format {format}")
+            check_known("option", options, set_format.option_names(), f"format {format}")
             problem = expect_type(self.set_class, f"karat.{self.set_class.__name__}")
             owner = set_format if origin(set_format) else reader
             return call(subject, owner, lambda: reader(path, filled, **options), problem)

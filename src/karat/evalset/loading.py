@@ -131,6 +131,7 @@ FORMATS = Registry(
         ),
         TABLE: SetFormat(
             "karat.tables.outputs:read_table_set",
+            settings="karat.tables.options:ReadingOptions",
             about="any table of outputs or ratings: CSV, JSON, parquet, XLSX, exports of tools",
         ),
     },
@@ -385,6 +386,12 @@ def read_evalset(
 def _is_table(path: Path) -> bool:
     is_table: bool = load("karat.tables.files:is_table")(path)
     return is_table
+
+
+def has_set_format(path: Path) -> bool:
+    """Return whether a folder or file has a format other than that of tables."""
+    line = "" if path.is_dir() else first_line(path)
+    return EVALSETS.find_format(path, line) is not None or is_native_jsonl(path, line)
 
 
 def is_native_jsonl(path: Path, line: str) -> bool:

@@ -129,7 +129,7 @@ def make_options(settings: Mapping[str, Any]) -> StudioOptions:
     check_known("setting", settings, [*OPTIONS, *names], "a studio")
     reading = {name: value for name, value in settings.items() if name in names}
     studio = {name: value for name, value in settings.items() if name not in names}
-    return StudioOptions(**studio, reading=ReadingOptions(**reading))
+    return StudioOptions(**studio, reading=ReadingOptions.parse(**reading))
 
 
 def check_listed(name: str, value: object) -> None:

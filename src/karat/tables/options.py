@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, TypeAlias
 
+from karat.errors import InputError, quoted
 from karat.headings import TABLES
 from karat.settings import NamedTexts, Settings, setting
 
@@ -13,7 +15,11 @@ REPEATS = {
     "first": "the first row counts",
     "last": "the last row counts",
 }
-"""Rows of one system with the same id, and what is done with them."""
+"""What rows of one system with the same id mean."""
+ColumnNames: TypeAlias = Mapping[str, str | Sequence[str]] | Sequence[str] | str
+"""Columns by role, or texts such as `candidate=text`."""
+ScaleTexts: TypeAlias = Mapping[str, str] | Sequence[str] | str
+"""Scales by dimension, or texts such as `fluency=1..5`; `1..5` is the scale of all."""
 
 
 def named_texts_setting(option: str, help: str, metavar: str) -> Any:
@@ -76,6 +82,28 @@ class ReadingOptions(Settings):
         "--schema", "Tool that exported the table (`karat data list`); none for no tool.", "NAME"
     )
 
+    @classmethod
+    def parse(
+        cls,
+        columns: ColumnNames | None = None,
+        scale: ScaleTexts | None = None,
+        header: str | int | None = None,
+        skip_missing: bool | str = False,
+        **settings: Any,
+    ) -> ReadingOptions:
+        """Return settings in the forms that Python functions and `--option` accept."""
+        if isinstance(skip_missing, str):
+            if skip_missing.lower() not in ("yes", "no", "true", "false"):
+                raise InputError(f"skip_missing={skip_missing}: expected yes or no")
+            skip_missing = skip_missing.lower() in ("yes", "true")
+        return cls(
+            columns=_columns_by_role(columns or ()),
+            scale=_scales_by_dimension(scale or ()),
+            header=None if header is None else str(header),
+            skip_missing=skip_missing,
+            **settings,
+        )
+
     def texts(self) -> tuple[str, ...]:
         """Return the options that differ from their defaults as NAME=VALUE."""
         texts: list[str] = []
@@ -86,3 +114,27 @@ class ReadingOptions(Settings):
             elif value != f.default:
                 texts.append(f"{f.name}={'yes' if value is True else value}")
         return tuple(texts)
+
+
+def _columns_by_role(columns: ColumnNames) -> NamedTexts:
+    if isinstance(columns, Mapping):
+        return NamedTexts(
+            (str(role), names if isinstance(names, str) else ",".join(map(str, names)))
+            for role, names in columns.items()
+        )
+    by_role: dict[str, str] = {}
+    for text in [columns] if isinstance(columns, str) else columns:
+        role, equals, column = str(text).partition("=")
+        if not (role and equals and column):
+            raise InputError(f"columns: found {quoted(text)}, expected ROLE=COLUMN")
+        by_role[role] = f"{by_role[role]},{column}" if role in by_role else column
+    return NamedTexts(by_role)
+
+
+def _scales_by_dimension(scales: ScaleTexts) -> NamedTexts:
+    """Return scales by dimension; the key of a scale for all dimensions is `*`."""
+    if isinstance(scales, Mapping):
+        return NamedTexts(scales)
+    texts = [scales] if isinstance(scales, str) else scales
+    pairs = [text.partition("=") for text in texts]
+    return NamedTexts((name, scale) if equals else ("*", name) for name, equals, scale in pairs)

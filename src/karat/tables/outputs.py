@@ -9,15 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from karat.errors import InputError, quoted
-from karat.evalset.catalogue import first_line
-from karat.evalset.loading import EVALSETS, is_native_jsonl, load_evalset
+from karat.evalset.loading import KNOWN, has_set_format, load_evalset
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent
-from karat.settings import NamedTexts
 from karat.tables.alignment import find_ids
 from karat.tables.files import InputTable, TableSource, read_table
-from karat.tables.options import ReadingOptions
+from karat.tables.options import ColumnNames, ReadingOptions, ScaleTexts
 from karat.tables.roles import infer_roles
 from karat.tables.rows import TableRows, make_rows
 from karat.tables.set_rows import build_set
@@ -26,12 +24,12 @@ from karat.tables.set_rows import build_set
 def read_outputs(
     source: TableSource | Sequence[TableSource] | Mapping[str, TableSource],
     *,
-    columns: Mapping[str, str | Sequence[str]] | Sequence[str] | None = None,
+    columns: ColumnNames | None = None,
     sheet: str | None = None,
     header: str | int | None = None,
     skip_missing: bool = False,
     repeats: str | None = None,
-    scale: Mapping[str, str] | Sequence[str] | str | None = None,
+    scale: ScaleTexts | None = None,
     schema: str | None = None,
     encoding: str | None = None,
     separator: str | None = None,
@@ -61,52 +59,23 @@ def read_outputs(
         name: name of the set; by default that of the file.
         progress: function that is called with the progress.
     """
-    options = ReadingOptions(
-        columns=NamedTexts(_by_name(columns, "columns")),
+    options = ReadingOptions.parse(
+        columns=columns,
         sheet=sheet,
-        header=None if header is None else str(header),
+        header=header,
+        skip_missing=skip_missing,
+        repeats=repeats,
+        scale=scale,
+        schema=schema,
         encoding=encoding,
         separator=separator,
         decimal=decimal,
-        skip_missing=skip_missing,
-        repeats=repeats,
-        scale=NamedTexts(_scales(scale)),
-        schema=schema,
     )
     sources = _sources(source)
     paths = [path for path in sources.values() if isinstance(path, str | os.PathLike)]
     if len(sources) == 1 and paths and not options.columns and _is_other_set(paths[0]):
         return load_evalset(paths[0], progress=progress)
     return read_sources(sources, options, name, progress)
-
-
-def _by_name(
-    columns: Mapping[str, str | Sequence[str]] | Sequence[str] | None, title: str
-) -> dict[str, str]:
-    """Return columns by role from a mapping, or from texts such as `candidate=text`."""
-    if isinstance(columns, str):
-        columns = [columns]
-    if isinstance(columns, Mapping):
-        return {
-            str(role): names if isinstance(names, str) else ",".join(map(str, names))
-            for role, names in columns.items()
-        }
-    parsed: dict[str, str] = {}
-    for text in columns or ():
-        role, equals, column = str(text).partition("=")
-        if not role or not equals or not column:
-            raise InputError(f"{title}: found {quoted(text)}, expected ROLE=NAME")
-        parsed[role] = f"{parsed[role]},{column}" if role in parsed else column
-    return parsed
-
-
-def _scales(scale: Mapping[str, str] | Sequence[str] | str | None) -> dict[str, str]:
-    """Return scales by dimension; a scale without a dimension is that of all."""
-    if isinstance(scale, Mapping):
-        return dict(scale)
-    texts = [scale] if isinstance(scale, str) else list(scale or ())
-    pairs = [text.partition("=") for text in texts]
-    return {name if equals else "*": text if equals else name for name, equals, text in pairs}
 
 
 def _sources(source: Any) -> dict[str, Any]:
@@ -130,15 +99,10 @@ def _is_frame(value: Any) -> bool:
 
 def _is_other_set(path: str | os.PathLike[str]) -> bool:
     """Return whether a path is a set of another format, or the name of a known set."""
-    if str(path) in EVALSETS.known_sets and not Path(path).exists():
-        return True
     place = Path(path)
-    if place.is_dir():
-        return True
-    if not place.is_file():
-        return False
-    line = first_line(place)
-    return EVALSETS.find_format(place, line) is not None or is_native_jsonl(place, line)
+    if not place.exists():
+        return str(path) in KNOWN
+    return place.is_dir() or (place.is_file() and has_set_format(place))
 
 
 def read_sources(
@@ -199,40 +163,11 @@ def _distinct_systems(tables: Sequence[InputTable]) -> list[InputTable]:
 
 
 def read_table_set(
-    path: Path,
-    reading: Reading,
-    *,
-    columns: str | Sequence[str] | Mapping[str, str] = (),
-    sheet: str | None = None,
-    header: str | None = None,
-    skip_missing: bool | str = False,
-    repeats: str | None = None,
-    scale: str | Sequence[str] | Mapping[str, str] = (),
-    schema: str | None = None,
-    encoding: str | None = None,
-    separator: str | None = None,
-    decimal: str | None = None,
-    name: str | None = None,
+    path: Path, reading: Reading, *, name: str | None = None, **options: Any
 ) -> EvalSet:
     """Return the set of any table: CSV, TSV, JSON, JSONL, parquet, Arrow, XLSX.
 
-    Roles of columns are inferred; `columns=candidate=text;id=item` names them. The first remark of
-    the set says how the table was read.
+    Options are the settings of `ReadingOptions`. The first remark of the set says how the table was
+    read.
     """
-    parts = list(filter(None, columns.split(";"))) if isinstance(columns, str) else columns
-    scales = list(filter(None, scale.split(";"))) if isinstance(scale, str) else scale
-    if str(skip_missing) not in ("True", "False", "yes", "no", "true", "false"):
-        raise InputError(f"skip_missing={skip_missing}: expected yes or no")
-    options = ReadingOptions(
-        columns=NamedTexts(_by_name(parts, "columns")),
-        sheet=sheet,
-        header=header,
-        encoding=encoding,
-        separator=separator,
-        decimal=decimal,
-        skip_missing=str(skip_missing) in ("True", "yes", "true"),
-        repeats=repeats,
-        scale=NamedTexts(_scales(scales)),
-        schema=schema,
-    )
-    return read_sources({"": path}, options, name, reading.progress)
+    return read_sources({"": path}, ReadingOptions.parse(**options), name, reading.progress)
