@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from typing import NoReturn
+from importlib import import_module
+from typing import Any, NoReturn
 
 DISTRIBUTION = "karat-eval"
 """The name on the package index; the package and the command are `karat`."""
@@ -22,6 +23,21 @@ _REINSTALL = f"run pip uninstall karat {DISTRIBUTION}, then pip install {DISTRIB
 def install_command(*extras: str) -> str:
     """Return the command that installs extras: `pip install 'karat-eval[arrow]'`."""
     return f"pip install '{DISTRIBUTION}[{','.join(extras)}]'"
+
+
+def import_extra(module: str, extra: str, subject: str) -> Any:
+    """Import a module of an optional package; raise with the command that installs it.
+
+    `subject` is what needs the package, such as `parquet files`.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        from karat.errors import MissingExtra
+
+        package = module.partition(".")[0]
+        problem = f"{subject} need {package}, which is not installed"
+        raise MissingExtra(f"{problem}: {install_command(extra)}") from error
 
 
 def conflict() -> str:

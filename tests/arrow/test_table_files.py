@@ -436,10 +436,10 @@ def test_the_command_scores_tables(
     [
         (
             ["a.txt", "-r", "ref1.txt", "--by", "system"],
-            "--by is only for tables: give files that end in",
+            "--by is only for tables: give a table",
         ),
         (["data", "--segments"], "use --rows FOLDER to write row scores"),
-        (["data", "--signature-only"], "--signature-only does not work with tables"),
+        (["data", "--signature-only"], "--signature-only does not work with streamed tables"),
         (["data", "--by", "sytem"], "did you mean system?"),
         (["data", "--shard", "1/2"], "add --shards FOLDER"),
         (["data", "--engine-option", "threads"], "expected NAME=VALUE"),

@@ -220,7 +220,7 @@ def test_a_table_is_a_set_of_the_format_table(write: Any) -> None:
     file = write("r.csv", RATINGS)
     by_detection, by_name = kt.load_evalset(file), kt.load_evalset(file, "table")
     assert by_detection.digest == by_name.digest
-    options = {"columns": "id=item;system=model", "scale": "score=0..10"}
+    options = {"columns": {"id": "item", "system": "model"}, "scale": "score=0..10"}
     assert kt.load_evalset(file, "table", **options).dimensions["score"].high == 10.0
     assert by_detection.remarks[0].startswith(f"{file}: 6 rows; id=item, system=model")
 

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from karat.cli.command import TYPED
-from karat.cli.options import DEFAULT_METRICS, PLAIN_TEXT
+from karat.cli.options import PLAIN_TEXT
 from karat.cli.parameters import F
 from karat.cli.show import check_output
 from karat.errors import InputError, OutputError, UnknownMetric, quoted, sentence
 from karat.progress import Progress, silent
 from karat.registry import load
-from karat.score_settings import GROUPINGS, LENGTH, SEGMENT
+from karat.score_settings import DEFAULT_METRICS, GROUPINGS, LENGTH, SEGMENT
 from karat.settings import NamedTexts
 from karat.tables.options import ReadingOptions
 from karat.text.references import References, check_aligned
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from karat.scoring import DefaultMetrics
 
 _SUFFIXES = {".txt", ".gz", ".out", ".hyp"}
-TABLE_SET = "table"
-"""The format of a set in tables."""
 
 # ------------------------------------------------------------------------------------- sets
 
@@ -132,20 +130,21 @@ class InputFiles(NamedTuple):
     reading: ReadingOptions = ReadingOptions()  # of tables
     reader_options: tuple[str, ...] = ()  # of sets
 
-    def of_set(self, name: str, read_as: str | None = None) -> InputFiles:
-        """Return these inputs as a set; options of files become options of its reader."""
-        with_set = self.of_named_set(name, read_as)
-        return with_set._replace(candidates=(), references=())
+    def as_set(self, name: str, read_as: str | None = None) -> InputFiles:
+        """Return these inputs as a set of which all systems are used."""
+        return self.with_set(name, read_as)._replace(candidates=(), references=())
 
-    def of_named_set(self, name: str, read_as: str | None = None) -> InputFiles:
-        """Return these inputs with a set, of which candidates are systems."""
+    def with_set(self, name: str, read_as: str | None = None) -> InputFiles:
+        """Return these inputs with a set, whose systems the candidates name."""
         options = (*self.reader_options, *self.reading.texts())
         added = self.judgements, self.model_judges
         evalset = SetInput(name, read_as or self.read_as, options, *added)
         return self._replace(read_as=None, evalset=evalset)
 
-    def of_tables(self, columns: Mapping[str, str]) -> InputFiles:
+    def as_table_set(self, columns: Mapping[str, str]) -> InputFiles:
         """Return tables as a set; `columns` are named by role."""
+        from karat.evalset.loading import TABLE
+
         all_columns = NamedTexts({**self.reading.columns, **columns})
         inputs = self._replace(reading=replace(self.reading, columns=all_columns))
         tables = [split_table_name(argument) for argument in self.candidates]
@@ -153,13 +152,14 @@ class InputFiles(NamedTuple):
             raise InputError(f"{twice} is named twice: its rows would count twice")
         name, path = tables[0]
         if len(tables) == 1 and name is None:
-            return inputs.of_set(path, TABLE_SET)
+            return inputs.as_set(path, TABLE)
         from karat.arrow.pieces import table_name
 
         paths = paths_by_name((name or table_name(path), path) for name, path in tables)
-        with_set = inputs.of_set(" ".join(paths.values()), TABLE_SET)
-        evalset = with_set.evalset and with_set.evalset._replace(tables=paths)
-        return with_set._replace(evalset=evalset)
+        table_set = inputs.as_set(" ".join(paths.values()), TABLE)
+        return table_set._replace(
+            evalset=table_set.evalset and table_set.evalset._replace(tables=paths)
+        )
 
     def check_judgements(self) -> None:
         """Reject judgements of files and tables, to which they cannot be added."""
@@ -472,43 +472,51 @@ class TableOptions(NamedTuple):
         slices: str | None = None,
         streams: bool = True,
     ) -> InputFiles:
-        """Return inputs whose set is known: what CANDIDATE names, or a table that is read whole.
+        """Return inputs with a set if CANDIDATE is one, or is tables that are read whole.
 
-        CANDIDATE may be text files, the name or path of a set, or tables. `unit` and `slices` may
-        be columns of a table. Without `streams`, every table is read whole.
+        Text files and tables that are streamed stay as they are. `unit` and `slices` may be columns
+        of a table. Without `streams`, every table is read whole.
         """
         if inputs.evalset is not None or not inputs.candidates:
             return inputs
         source = _find_set(inputs)
         if source is not None:
-            return inputs.of_set(source)
-        if self.are_tables(inputs):
+            return inputs.as_set(source)
+        if self._are_streamable(inputs):
             has_slices = slices not in (None, LENGTH, *GROUPINGS)  # a column
             if streams and (has_slices or self._are_streamed(inputs)):
                 return inputs
-            return inputs.of_tables(self._columns(inputs, unit))
+            return inputs.as_table_set(self._columns(inputs, unit))
         has_reference_files = any(os.path.isfile(name) for name in inputs.references)
         if inputs.read_as is None and not has_reference_files and not inputs.optional_references:
             from karat.tables.files import is_table
 
-            if all(is_table(split_table_name(argument)[1]) for argument in inputs.candidates):
-                return inputs.of_tables(self._columns(inputs, unit))
+            if all(map(is_table, table_files(inputs))):
+                return inputs.as_table_set(self._columns(inputs, unit))
         return inputs
 
     def _are_streamed(self, inputs: InputFiles) -> bool:
         """Return whether tables are streamed: named columns, engines, and `is_streamed_file`."""
         from karat.tables.streams import is_streamed_file
 
-        default = TableOptions()
-        if any(getattr(self, name) != getattr(default, name) for name in self._fields):
-            return True
-        if inputs.references and not inputs.reading.texts():
-            return True
-        paths = [split_table_name(argument)[1] for argument in inputs.candidates]
         reading = inputs.reading
-        other_options = replace(reading, columns=NamedTexts(), skip_missing=False).texts()
-        are_streamed_roles = {*reading.columns} <= {*_STREAMED_ROLES}
-        return not other_options and are_streamed_roles and is_streamed_file(paths)
+        if replace(reading, columns=NamedTexts(), skip_missing=False).texts():
+            return False
+        if self._used() or (inputs.references and not reading.texts()):
+            return True
+        return {*reading.columns} <= {*_STREAMED_ROLES} and is_streamed_file(table_files(inputs))
+
+    def is_only_streamed(self, inputs: InputFiles) -> bool:
+        """Return whether tables cannot be read whole: by their size, or by these options."""
+        from karat.tables.streams import is_only_streamed
+
+        are_columns = {*self._used()} <= {*_STREAMED_ROLES.values()}
+        return not are_columns or is_only_streamed(table_files(inputs))
+
+    def _used(self) -> list[str]:
+        """Return the names of options that differ from their defaults."""
+        default = TableOptions()
+        return [name for name in self._fields if getattr(self, name) != getattr(default, name)]
 
     def _columns(self, inputs: InputFiles, unit: str | None = None) -> dict[str, str]:
         """Return the columns by role that --candidate, -r, --by, --id and --unit name."""
@@ -526,36 +534,49 @@ class TableOptions(NamedTuple):
         return {role: column for (role, _), column in columns.items() if column}
 
     def are_tables(self, inputs: InputFiles) -> bool:
-        """Return whether the inputs are tables; reject options for tables if they are not."""
+        """Return whether the inputs are streamed tables; reject options for these if they are not.
+
+        Columns that `resolve` added to a set are no longer such options.
+        """
+        if self._are_streamable(inputs):
+            return True
+        applied = {_STREAMED_ROLES.get(role) for role in inputs.reading.columns}
+        unused = [name for name in self._used() if inputs.evalset is None or name not in applied]
+        if unused:
+            option = {"engine_options": "engine-option"}.get(unused[0], unused[0].replace("_", "-"))
+            kind, advice = "tables", "give a table, and name its column of references with -r"
+            if unused[0] not in _STREAMED_ROLES.values():
+                kind = "streamed tables"
+                advice = "give files that end in .parquet, .csv, .tsv or .jsonl"
+            raise InputError(f"--{option} is only for {kind}: {advice}")
+        return False
+
+    def _are_streamable(self, inputs: InputFiles) -> bool:
+        """Return whether the inputs are tables in formats that are streamed."""
         inputs.check_judgements()
-        default = TableOptions()
-        used = [name for name in self._fields if getattr(self, name) != getattr(default, name)]
-        paths = [split_table_name(argument)[1] for argument in inputs.candidates]
+        paths = table_files(inputs)
         is_text = inputs.evalset is not None or inputs.read_as or inputs.optional_references
         # If references are files, candidates are text, unless their format is binary.
         is_binary = any(path.lower().endswith(_BINARY_ENDINGS) for path in paths)
         has_reference_files = any(os.path.isfile(name) for name in inputs.references)
-        if not is_text and paths and (used or is_binary or not has_reference_files):
-            from karat.arrow.pieces import format_of
+        if is_text or not paths or (has_reference_files and not is_binary and not self._used()):
+            return False
+        from karat.arrow.pieces import format_of
 
-            if all(format_of(path) is not None or os.path.isdir(path) for path in paths):
-                if inputs.unit_labels is not None:
-                    advice = "name the column of units with --unit"
-                    raise InputError(f"--units does not work with tables: {advice}")
-                return True
-        if used:
-            option = {"engine_options": "engine-option"}.get(used[0], used[0].replace("_", "-"))
-            advice = "give files that end in .parquet, .csv, .tsv or .jsonl, and columns with -r"
-            raise InputError(f"--{option} is only for tables: {advice}")
-        return False
+        if not all(format_of(path) is not None or os.path.isdir(path) for path in paths):
+            return False
+        if inputs.unit_labels is not None:
+            advice = "name the column of units with --unit"
+            raise InputError(f"--units does not work with tables: {advice}")
+        return True
 
     def check_output(self, inputs: InputFiles, output: str | None) -> None:
         """Reject outputs that cannot be written, before anything is read."""
         from karat.arrow.pieces import find_files
 
         if output is not None:
-            paths = [split_table_name(argument)[1] for argument in inputs.candidates]
-            check_output(output, [file for path in paths for file in find_files(path)])
+            files = [file for path in table_files(inputs) for file in find_files(path)]
+            check_output(output, files)
             if self.rows is not None and os.path.realpath(output) == os.path.realpath(self.rows):
                 raise OutputError(f"--output and --rows are both {output}: use two different files")
 
@@ -610,6 +631,11 @@ def split_table_name(argument: str) -> tuple[str | None, str]:
     if equals and name and path and os.sep not in name and not is_path:
         return name, path
     return None, argument
+
+
+def table_files(inputs: InputFiles) -> list[str]:
+    """Return the paths of the tables, without the names of their systems."""
+    return [split_table_name(argument)[1] for argument in inputs.candidates]
 
 
 def table_paths(inputs: InputFiles) -> list[str] | dict[str, str]:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from karat import score_settings
 from karat.cli import show
 from karat.cli.command import second_words
 from karat.cli.parameters import (
@@ -43,6 +42,7 @@ from karat.report.render.renderers import (
     check_binary,
     check_spreadsheet_safe,
 )
+from karat.score_settings import DEFAULT_METRICS
 from karat.settings import NamedTexts, Settings, parameter_name, resamples_setting, seed_setting
 from karat.tables.options import ReadingOptions
 
@@ -54,7 +54,6 @@ PLAIN_TEXT = "text"
 """The format of files with one segment per line."""
 
 command_line = show.command_line
-DEFAULT_METRICS = score_settings.DEFAULT_METRICS
 _NOT_WRITTEN = re.compile(
     r"xlsm?|xlsb|ods|docx?|odt|rtf|pptx?|feather|arrow|orc|avro|pickle|pkl|npy|npz|h5|hdf5|mat|"
     r"rds|sav|dta|db|sqlite|pdf|ps|eps|png|jpe?g|gif|webp|bmp|tiff?|zip|gz|tgz|bz2|xz|zst|7z|rar|"
@@ -422,7 +421,7 @@ def _make_input_files(evalset: str | None, **values: Any) -> InputFiles:
 
     reading = _pop_reading(values)
     files = InputFiles(**values, reading=reading)
-    return files if evalset is None else files.of_named_set(evalset)
+    return files if evalset is None else files.with_set(evalset)
 
 
 def _make_candidate(candidate: str, **values: Any) -> InputFiles:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from karat.arrays import np
 from karat.errors import short
+from karat.evalset.directions import direction_of_name
 from karat.evalset.sets import EvalSet
 from karat.registry import load
 
@@ -26,8 +27,6 @@ MIN_SHARE = 0.1
 MAX_COMMANDS = 3
 MIN_LABELLED = 10
 """Labelled segments of a system that an estimate needs."""
-_COST = re.compile(r"latency|time|duration|second|_ms|cost|price|token|error|length")
-"""Names of measurements of which less is better, or neither."""
 _SCRIPTS = {"CJK": "Han", "HANGUL": "Hangul"}
 
 
@@ -228,7 +227,7 @@ def _suggestions(
     if can_score and n_systems == 1:
         yield ["score", *complete_arguments, "-m", "bleu", "-m", "chrf"], "scores of the system"
     names = (name for name in evalset.offered if re.fullmatch(r"\w+", name))
-    measure = next((name for name in names if not _COST.search(name.lower())), None)
+    measure = next((name for name in names if direction_of_name(name) > 0), None)
     if measure and n_systems > 1 and (can_score or not evalset.has_texts):
         words = [
             "compare",

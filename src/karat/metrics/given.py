@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from karat.arrays import Flags, Floats, NDArray, np
 from karat.errors import InputError, MetricError, quoted, short
+from karat.evalset.directions import direction_of_name
 from karat.evalset.formats.score_files import read_scores
 from karat.evalset.given_scores import GivenScores, make_given_scores
 from karat.evalset.judged_scores import judged_scores, parse_judged_name, shared_judges
 from karat.metrics.base import Metric
-from karat.metrics.directions import direction_of_name
 from karat.metrics.pairs import Outputs, SegmentNames
 from karat.progress import Progress, silent
 from karat.settings import nearest, setting, to_text

@@ -201,19 +201,24 @@ class ColumnProfile:
     @cached_property
     def numbers(self) -> list[float]:
         """The cells as numbers; empty if a cell is not a number, nor marked as missing."""
-        marked = [value for value in self.present if not is_missing_mark(value)]
+        cells = self._unmarked
         choices = self.choices
         numbers = [
-            choices[str(value).strip()] if str(value).strip() in choices else parse_rating(value)
-            for value in marked
+            choices[str(cell).strip()] if str(cell).strip() in choices else parse_rating(cell)
+            for cell in cells
         ]
         present_numbers = [number for number in numbers if number is not None]
-        return present_numbers if len(present_numbers) == len(marked) else []
+        return present_numbers if len(present_numbers) == len(cells) else []
+
+    @property
+    def _unmarked(self) -> list[Any]:
+        """Present cells that are not marked as missing."""
+        return [cell for cell in self.present if not is_missing_mark(cell)]
 
     @cached_property
     def choices(self) -> dict[str, float]:
         """The numbers of cells such as `4 - good`."""
-        return parse_choices([value for value in self.present if not is_missing_mark(value)])
+        return parse_choices(self._unmarked)
 
     @property
     def is_numeric(self) -> bool:
@@ -223,7 +228,7 @@ class ColumnProfile:
     @cached_property
     def number_share(self) -> float:
         """Share of numbers among the cells that are not marked as missing."""
-        cells = [value for value in self.present if not is_missing_mark(value)]
+        cells = self._unmarked
         n_numbers = sum(parse_rating(value) is not None for value in cells)
         return n_numbers / max(len(cells), 1)
 
@@ -280,7 +285,7 @@ class ColumnProfile:
 
     @property
     def has_small_numbers(self) -> bool:
-        """Whether the numbers may be ratings: a few values, or within 0 to 100."""
+        """Whether the numbers may be ratings: all are from -100 to 100."""
         if not self.is_numeric:
             return False
         low, high = min(self.numbers), max(self.numbers)

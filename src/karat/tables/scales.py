@@ -9,8 +9,9 @@ from functools import lru_cache
 from typing import Literal
 
 from karat.errors import InputError, quoted
+from karat.evalset.directions import direction_of_name
 from karat.evalset.reading import parse_number
-from karat.tables.names import compact, fold, read_data, scale_in_name, word_lists
+from karat.tables.names import compact, fold, read_data, scale_in_name
 from karat.tables.roles import option_name
 
 USUAL = ((0, 1), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (0, 100), (-1, 1))
@@ -109,14 +110,9 @@ def declared_scale(dimension: str, scales: Mapping[str, str]) -> Scale | None:
     return None if text is None else parse_scale(text, dimension)
 
 
-def is_lower_better(dimension: str) -> bool:
-    """Return whether lower values of a dimension are better, by its name."""
-    return compact(dimension) in word_lists()["lower"]
-
-
 def infer_scale(dimension: str, columns: Iterable[str], values: Collection[float]) -> Scale:
     """Return the scale in the names of columns, or a usual scale that holds all values."""
-    better: Literal["higher", "lower"] = "lower" if is_lower_better(dimension) else "higher"
+    better: Literal["higher", "lower"] = "lower" if direction_of_name(dimension) < 0 else "higher"
     for column in columns:
         name = scale_in_name(column)
         if name.low is not None and name.high is not None:

@@ -77,15 +77,20 @@ def has_texts_only(columns: Sequence[str]) -> bool:
     return (counts["candidate"], counts["reference"], counts["system"]) == (1, 1, 0)
 
 
+def is_only_streamed(paths: Sequence[str]) -> bool:
+    """Return whether a table cannot be read whole: large files, folders, patterns, addresses."""
+    if any(not os.path.isfile(path) for path in paths):
+        return True
+    return sum(os.path.getsize(path) for path in paths) >= LARGE
+
+
 def is_streamed_file(paths: Sequence[str]) -> bool:
     """Return whether the files of a table are streamed.
 
-    Large files, folders, patterns and addresses are, and a single small file that has nothing but
-    a candidate and references.
+    They are if they cannot be read whole, and so is a single small file that has nothing but a
+    candidate and references.
     """
-    if any(not os.path.isfile(path) for path in paths):
-        return True
-    if sum(os.path.getsize(path) for path in paths) >= LARGE:
+    if is_only_streamed(paths):
         return True
     if len(paths) > 1:
         return False

@@ -21,7 +21,12 @@ from karat.cli.show import check_output, command_line, say, show
 from karat.errors import InputError
 from karat.headings import OUTPUT, TESTS
 from karat.progress import Bar
-from karat.score_settings import ComparisonSettings, PowerSettings, ScoreSettings
+from karat.score_settings import (
+    DEFAULT_METRICS,
+    ComparisonSettings,
+    PowerSettings,
+    ScoreSettings,
+)
 
 if TYPE_CHECKING:
     from karat.metrics.base import Metric
@@ -110,10 +115,10 @@ def score_command(
 ) -> None:
     """Score the output of systems against references.
 
-    CANDIDATE is a UTF-8 file with one segment per line (.gz is fine, - is standard input). The
-    system gets the name of the file, or NAME in NAME=FILE. CANDIDATE can also be a table (.parquet,
-    .csv, .tsv, .jsonl) with columns of candidates and references; several tables are several
-    systems, unless --by names a column of systems.
+    CANDIDATE is a UTF-8 file with one segment per line (.gz is fine, - is standard input), a table
+    (CSV, JSON, parquet, XLSX, an export of another tool) or a set. A file of one system gives it
+    its name; NAME=FILE gives it another. Several tables are several systems, unless --by names a
+    column of systems.
 
     \b
     karat score out.txt -r ref.txt
@@ -123,21 +128,24 @@ def score_command(
     karat score out.txt -r ref.txt --worst 10 --sort chrf
     karat score --set demo -m bleu -m chrf
     karat score --set demo -m gtm --level document
+    karat score outputs.csv -m chrf
     karat score data.parquet --candidate output -r reference --by system
     """
     from karat.api import score
 
-    inputs = table.resolve(inputs, settings["units"])
+    reads_whole = settings["segments"] or signature_only or level != "system"
+    streams = not reads_whole or table.is_only_streamed(inputs)
+    inputs = table.resolve(inputs, settings["units"], streams=streams)
     sorted_by = [] if view.sort is None else [view.sort]
-    parsed = inputs.load_metrics([*(metrics or options.DEFAULT_METRICS), *sorted_by])
+    parsed = inputs.load_metrics([*(metrics or DEFAULT_METRICS), *sorted_by])
     segments = settings["segments"] = settings["segments"] or level == "segment"
     intervals = settings["intervals"]
     view.check(level, segments=segments, intervals=intervals, signature_only=signature_only)
     if table.are_tables(inputs):
         if level == "document":
-            raise InputError("--level document does not work with tables: they have no documents")
+            raise InputError("--level document does not work with streamed tables: leave it out")
         if signature_only:
-            raise InputError("--signature-only does not work with tables: leave it out")
+            raise InputError("--signature-only does not work with streamed tables: leave it out")
         table.check_output(inputs, output)
         show(_score_tables(inputs, table, parsed, view, **settings), format, output)
         return
@@ -177,7 +185,7 @@ def _score_tables(
 
     if segments:
         raise InputError(
-            "--segments does not work with tables: use --rows FOLDER to write row scores"
+            "--segments does not work with streamed tables: use --rows FOLDER to write row scores"
         )
     paths, settings = table_paths(inputs), {**table.settings(inputs), **settings}
     if table.shard is None:
@@ -267,22 +275,23 @@ def compare_command(
     """Compare systems with a baseline.
 
     Shows scores with 95% intervals, differences, p-values and the segments that differ most.
-    CANDIDATE is a UTF-8 file with one segment per line (.gz is fine, - is standard input). The
-    system gets the name of the file, or NAME in NAME=FILE. CANDIDATE can also be a table (.parquet,
-    .csv, .tsv, .jsonl) with columns of candidates, references, systems and ids; several tables are
-    several systems, unless --by names a column of systems.
+    CANDIDATE is a UTF-8 file with one segment per line (.gz is fine, - is standard input), a table
+    (CSV, JSON, parquet, XLSX, an export of another tool) or a set. A file of one system gives it
+    its name; NAME=FILE gives it another. Several tables are several systems, unless --by names a
+    column of systems.
 
     \b
     karat compare a.txt b.txt c.txt -r ref.txt --baseline a
     karat compare old=v1.txt new=v2.txt -r ref.txt -m bleu --correction none
     karat compare a.txt b.txt -r ref.txt --slice length -o report.html
     karat compare atlas beacon --set demo
+    karat compare runs.xlsx
     karat compare data.parquet --by system --id segment --baseline A
     """
     from karat.api import compare
 
     inputs = table.resolve(inputs, settings["units"], settings["slices"])
-    parsed = inputs.load_metrics(metrics or options.DEFAULT_METRICS)
+    parsed = inputs.load_metrics(metrics or DEFAULT_METRICS)
     if slice_file is not None and settings["slices"] is not None:
         raise InputError("--slice and --slices exclude each other: leave out one")
     with Bar() as progress:
@@ -333,7 +342,7 @@ def power_command(
     from karat.power_analysis import power
 
     inputs = TableOptions().resolve(inputs, settings["units"], streams=False)
-    parsed = inputs.load_metrics(metrics or options.DEFAULT_METRICS)
+    parsed = inputs.load_metrics(metrics or DEFAULT_METRICS)
     inputs.check(output, parsed)
     with Bar() as progress:
         systems, references = inputs.open(parsed, progress)

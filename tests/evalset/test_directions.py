@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from karat.metrics.directions import HIGHER, LOWER, direction_of_name
+from karat.evalset.directions import HIGHER, LOWER, direction_of_name
 
 LOWER_NAMES = (
     *("latency", "latencyMs", "Latency (s)", "p95_latency", "response_time", "duration-seconds"),

@@ -28,7 +28,14 @@ LOWER = frozenset(
         *("penalty", "penalties", "omissions", "misses", "fehler", "erreur", "erreurs", "errores"),
         *("toxicity", "toxic", "harm", "harmful", "harmfulness", "hallucination"),
         *("hallucinations", "hallucinated", "bias", "redundancy", "repetition"),
-        *("repetitions", "contradiction", "contradictions", "unsupported", "incorrect"),
+        *(
+            "verbosity",
+            "repetitions",
+            "contradiction",
+            "contradictions",
+            "unsupported",
+            "incorrect",
+        ),
     ]
 )
 """Words of scores of which lower is better."""
