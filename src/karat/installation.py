@@ -25,7 +25,7 @@ def install_command(*extras: str) -> str:
     return f"pip install '{DISTRIBUTION}[{','.join(extras)}]'"
 
 
-def import_extra(module: str, extra: str, subject: str) -> Any:
+def import_package(module: str, extra: str, subject: str) -> Any:
     """Import a module of an optional package; raise with the command that installs it.
 
     `subject` is what needs the package, such as `parquet files`.

@@ -13,7 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from karat.errors import InputError
-from karat.tables.files import Table, is_table, read_table
+from karat.tables.files import InputTable, is_table, read_table
 from karat.tables.options import ReadingOptions
 
 PLAIN = "id,response,score\n1,hello there,3\n2,good bye,4\n"
@@ -23,7 +23,7 @@ RECORDS = [
 ]
 
 
-def read(folder: Path, text: str | bytes, name: str = "t.csv", **options: Any) -> Table:
+def read(folder: Path, text: str | bytes, name: str = "t.csv", **options: Any) -> InputTable:
     path = folder / name
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return read_table(path, ReadingOptions(**options))

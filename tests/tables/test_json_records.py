@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.errors import InputError
-from karat.tables.files import Table, read_table
+from karat.tables.files import InputTable, read_table
 from karat.tables.options import NamedTexts, ReadingOptions
 
 ITEMS = [{"id": 1, "response": "x", "tags": ["a"]}, {"id": 2, "more": {"n": 1.5}}]
 COLUMNS = ("id", "response", "tags", "more")
 
 
-def read(folder: Path, text: str | bytes, name: str = "t.json", records: str = "") -> Table:
+def read(folder: Path, text: str | bytes, name: str = "t.json", records: str = "") -> InputTable:
     path = folder / name
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     columns = NamedTexts({"records": records} if records else {})

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from karat.errors import InputError
 from karat.storage.unpacking import FLOOR
-from karat.tables.files import Table, is_table, read_table
+from karat.tables.files import InputTable, is_table, read_table
 from karat.tables.options import ReadingOptions
 
 openpyxl = pytest.importorskip("openpyxl")
@@ -42,7 +42,7 @@ def write(path: Path, change: Callable[[Any], object] = id, /, **sheets: Rows) -
     return path
 
 
-def read(path: Path, limit: int | None = None, **options: Any) -> Table:
+def read(path: Path, limit: int | None = None, **options: Any) -> InputTable:
     return read_table(path, ReadingOptions(**options), limit=limit)
 
 
@@ -332,7 +332,7 @@ def test_sheets_that_openpyxl_writes_are_read_as_they_are(rows: Rows, below_titl
     assert [list(record.values()) for record in table.records] == expected
 
 
-def _read_bytes(data: bytes, **options: Any) -> Table:
+def _read_bytes(data: bytes, **options: Any) -> InputTable:
     from karat.tables.files import FileContent
     from karat.tables.workbooks import read_workbook
 

@@ -15,7 +15,7 @@ from typing import Any
 from karat.errors import InputError
 from karat.progress import Progress
 from karat.registry import load
-from karat.tables.files import FileContent, Table, numbered_names
+from karat.tables.files import FileContent, InputTable, numbered_names
 from karat.tables.options import ReadingOptions
 
 _PARQUET = "karat.arrow.formats.parquet:"
@@ -24,7 +24,7 @@ _BATCH = 4096
 
 def read_parquet_table(
     content: FileContent, options: ReadingOptions, limit: int | None, progress: Progress
-) -> Table:
+) -> InputTable:
     """Read a parquet file; nested columns become lists and dicts."""
     if find_spec("pyarrow") is None and find_spec("duckdb") is not None:
         columns, rows = _duckdb_rows(content, limit)
@@ -35,12 +35,12 @@ def read_parquet_table(
 
 def make_table(
     content: FileContent, form: str, columns: Sequence[str], rows: Iterator[Sequence[Any]]
-) -> Table:
+) -> InputTable:
     """Return the table of rows of Python values."""
     names = numbered_names(columns)
     records = make_records(names, rows)
     lines = range(1, len(records) + 1)
-    return Table(content.name, form, tuple(names), records, lines, system=content.stem)
+    return InputTable(content.name, form, tuple(names), records, lines, system=content.stem)
 
 
 def make_records(names: Sequence[str], rows: Iterator[Sequence[Any]]) -> list[Mapping[str, Any]]:
@@ -88,8 +88,8 @@ def _duckdb_rows(
     if content.path is None:
         raise InputError(f"{content.name}: DuckDB reads parquet from files that are not packed")
     path = str(content.path)
-    connect, source = load(f"{_PARQUET}_connect"), load(f"{_PARQUET}_SOURCE")
-    with connect(path) as connection:
+    open_database, source = load(f"{_PARQUET}open_database"), load(f"{_PARQUET}PARQUET_ROWS")
+    with open_database(path) as connection:
         query = f"SELECT * FROM {source}" + (f" LIMIT {int(limit)}" if limit is not None else "")
         cursor = connection.execute(query, [glob.escape(path)])
         columns = [str(column[0]) for column in cursor.description]
@@ -98,7 +98,7 @@ def _duckdb_rows(
 
 def read_arrow_table(
     content: FileContent, options: ReadingOptions, limit: int | None, progress: Progress
-) -> Table:
+) -> InputTable:
     """Read an Arrow file or stream (Feather)."""
     arrow = load(f"{_PARQUET}pyarrow_module")("pyarrow")
     try:

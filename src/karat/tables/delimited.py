@@ -19,7 +19,7 @@ from karat.evalset.reading import csv_problem
 from karat.progress import Progress
 from karat.tables.decimals import decimal_separator
 from karat.tables.decoding import decode
-from karat.tables.files import FileContent, Table
+from karat.tables.files import FileContent, InputTable
 from karat.tables.grids import (
     COMPARED_ROWS,
     ROWS_ABOVE,
@@ -81,7 +81,7 @@ class TextDialect(NamedTuple):
 
 def read_delimited(
     content: FileContent, options: ReadingOptions, limit: int | None, progress: Progress
-) -> Table:
+) -> InputTable:
     """Read a delimited text; with a limit, only as much of it as needed."""
     size = _FIRST_SIZE if limit is not None else 1 << 62
     while True:
@@ -144,7 +144,7 @@ def _read_text(
     limit: int | None,
     complete: bool,
     remarks: tuple[str, ...],
-) -> Table | None:
+) -> InputTable | None:
     """Return the table; None if a part of a file has fewer records than the limit."""
     name, start = content.name, 1
     requested = _requested_separator(options)
@@ -173,7 +173,7 @@ def _read_text(
         {label: row.cells[at] if row.cells[at].strip() else None for label, at in pairs}
         for row in body
     ]
-    return Table(
+    return InputTable(
         name,
         "tsv" if dialect.separator == "\t" else "csv",
         grid.names,

@@ -78,10 +78,6 @@ class InputTable:
         return FileLocation(self.name, line)
 
 
-Table: TypeAlias = InputTable
-"""Short name within this package; reports have another `Table`."""
-
-
 @dataclass(frozen=True)
 class FileContent:
     """An open source of bytes, read as far as needed."""
@@ -115,7 +111,9 @@ class FileContent:
         return self.first(sys.maxsize)[0]
 
 
-FormatReader: TypeAlias = Callable[[FileContent, ReadingOptions, "int | None", Progress], Table]
+FormatReader: TypeAlias = Callable[
+    [FileContent, ReadingOptions, "int | None", Progress], InputTable
+]
 
 READERS = {
     "parquet": "karat.tables.arrow_files:read_parquet_table",
@@ -147,7 +145,7 @@ def read_table(
     *,
     limit: int | None = None,
     progress: Progress = silent,
-) -> Table:
+) -> InputTable:
     """Read the records of a tabular file or frame.
 
     Args:
@@ -158,7 +156,7 @@ def read_table(
     """
     options = options or ReadingOptions()
     if not isinstance(source, str | os.PathLike):
-        table: Table = load("karat.tables.frames:read_frame")(source, limit)
+        table: InputTable = load("karat.tables.frames:read_frame")(source, limit)
         return table
     with _open_content(source) as content:
         form = content_format(content)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from importlib import import_module
-from importlib.util import find_spec
 from itertools import islice
 from typing import Any
 
 from karat.errors import InputError, quoted
-from karat.installation import install_command
+from karat.installation import import_package
 from karat.registry import load
 from karat.tables.arrow_files import make_records, plain_value
-from karat.tables.files import Table, numbered_names
+from karat.tables.files import InputTable, numbered_names
 
 NAME = "table"
 """Name of a table in memory, for messages."""
@@ -31,7 +29,7 @@ def _is_column(values: Any) -> bool:
     return isinstance(values, list | tuple) or hasattr(values, "tolist")
 
 
-def read_frame(data: Any, limit: int | None = None) -> Table:
+def read_frame(data: Any, limit: int | None = None) -> InputTable:
     """Return the records of a table in memory."""
     if isinstance(data, list | tuple) and data:
         return _read_records(data, limit)
@@ -43,10 +41,10 @@ def read_frame(data: Any, limit: int | None = None) -> Table:
     records = make_records(names, islice(rows, limit))
     if not records:
         raise InputError(f"{NAME} has no rows")
-    return Table(NAME, "frame", tuple(names), records, range(1, len(records) + 1))
+    return InputTable(NAME, "frame", tuple(names), records, range(1, len(records) + 1))
 
 
-def _read_records(data: Sequence[Any], limit: int | None) -> Table:
+def _read_records(data: Sequence[Any], limit: int | None) -> InputTable:
     records = []
     for at, record in enumerate(islice(data, limit)):
         if not isinstance(record, Mapping):
@@ -54,7 +52,7 @@ def _read_records(data: Sequence[Any], limit: int | None) -> Table:
             raise InputError(f"{NAME}, row {at + 1:,}: expected a dict, found {kind}")
         records.append({str(key): plain_value(value) for key, value in record.items()})
     columns = tuple(dict.fromkeys(key for record in records for key in record))
-    return Table(NAME, "frame", columns, records, range(1, len(records) + 1))
+    return InputTable(NAME, "frame", columns, records, range(1, len(records) + 1))
 
 
 def _columns_of_mapping(data: Mapping[Any, Any]) -> _Columns:
@@ -112,9 +110,7 @@ def _column_label(label: Any) -> str:
 
 
 def _columns_of_arrow(data: Any) -> _Columns:
-    if find_spec("pyarrow") is None:
-        raise InputError(f"{NAME}: this needs pyarrow: {install_command('arrow')}")
-    arrow = import_module("pyarrow")
+    arrow = import_package("pyarrow", "arrow", "Arrow tables")
     if isinstance(data, arrow.Table | arrow.RecordBatch | arrow.RecordBatchReader):
         table = data
     elif hasattr(data, "__arrow_c_stream__"):

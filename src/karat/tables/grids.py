@@ -35,28 +35,11 @@ _SHORT_NAME = 40
 _LONGEST_NAME = 200
 _FEW_WORDS = 3
 
-USUAL_NAMES = frozenset(
-    [
-        *("id", "item", "segment", "seg", "example", "sample", "row", "index", "key", "doc"),
-        *("document", "source", "src", "target", "tgt", "text", "texts", "input", "output"),
-        *("outputs", "reference", "references", "ref", "candidate", "hypothesis", "hyp"),
-        *("prediction", "predictions", "response", "completion", "generation", "answer"),
-        *("answers", "question", "query", "prompt", "context", "contexts", "system", "model"),
-        *("judge", "rater", "annotator", "worker", "user", "score", "scores", "rating"),
-        *("label", "dimension", "criterion", "comment", "expected", "gold", "translation"),
-        *("summary", "lang", "language", "date", "time", "timestamp"),
-    ]
-)
-"""Words that name columns."""
+_OTHER_NAMES = frozenset(["comment", "date", "example", "lang", "language", "time", "timestamp"])
+"""Words that name columns without a role."""
 
-TOTALS = frozenset(
-    [
-        *("mean", "average", "avg", "total", "totals", "sum", "std", "stdev", "sd", "median"),
-        *("overall", "durchschnitt", "mittelwert", "summe", "gesamt", "moyenne", "somme"),
-        *("media", "promedio"),
-    ]
-)
-"""Labels of rows with totals."""
+_OTHER_TOTALS = frozenset(["overall", "totals"])
+"""Labels of rows with totals, beside the words of columns computed from others."""
 
 ROWS_ABOVE = 100
 """Rows that are read beside the requested number of records: titles, headers, repeated headers."""
@@ -208,16 +191,14 @@ def is_usual_name(text: str) -> bool:
     """Return whether a text is a usual name of a column, or has at most three words with one."""
     if len(text) > _LONGEST_NAME:
         return False
-    words = [word.lower() for word in split_words(text)]
-    if len(words) <= _FEW_WORDS and any(word in USUAL_NAMES for word in words):
-        return True
+    words = split_words(text)
     if is_model(text) or is_rater(text):
         return True
     keys = {compact(scale_in_name(text).name)}
     if len(words) <= _FEW_WORDS:
         keys.update(map(compact, words))
     keys.discard("")
-    usual = (word_lists()["dimensions"], *role_names().values())
+    usual = (_OTHER_NAMES, word_lists()["dimensions"], *role_names().values())
     return any(key in names for key in keys for names in usual)
 
 
@@ -497,7 +478,7 @@ def _count_notes(rows: Sequence[GridRow], after_blank: Collection[int]) -> int:
 def _is_total(row: GridRow, rows: Sequence[GridRow], grid: Grid) -> bool:
     filled = _filled(row.cells)
     label = str(row.cells[filled[0]]).strip().strip(":").lower()
-    if label not in TOTALS or len(filled) < 2:
+    if label not in word_lists()["aggregates"] | _OTHER_TOTALS or len(filled) < 2:
         return False
     empty = [at for at in grid.indices if at not in set(filled)]
     return any(

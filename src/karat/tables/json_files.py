@@ -11,7 +11,7 @@ from karat.errors import InputError, quoted, short
 from karat.evalset.reading import unique_members
 from karat.progress import Progress
 from karat.tables.decoding import decode
-from karat.tables.files import FileContent, Table, numbered_names
+from karat.tables.files import FileContent, InputTable, numbered_names
 from karat.tables.grids import counted, is_usual_name
 from karat.tables.options import ReadingOptions
 
@@ -112,7 +112,7 @@ class _Numbered(NamedTuple):
 
 def read_json_table(
     content: FileContent, options: ReadingOptions, limit: int | None, progress: Progress
-) -> Table:
+) -> InputTable:
     """Read JSON lines, or a JSON document with a table in it."""
     size = _FIRST_SIZE if limit is not None else 1 << 62
     while True:
@@ -162,7 +162,7 @@ def _read_document(
     limit: int | None,
     remarks: tuple[str, ...],
     progress: Progress,
-) -> Table:
+) -> InputTable:
     values = list(_all_values(parser, progress, content.stem))
     remarks = (*remarks, *parser.remarks())
     first = values[0].value
@@ -189,7 +189,7 @@ def _all_values(parser: _Parser, progress: Progress, stem: str) -> Iterator[_Num
 
 def _records_table(
     values: Sequence[_Numbered], content: FileContent, form: str, remarks: tuple[str, ...]
-) -> Table:
+) -> InputTable:
     """Return the table of objects with their lines; refuse other values."""
     for line, value in values:
         if not isinstance(value, dict):
@@ -199,7 +199,9 @@ def _records_table(
     records = [value for _, value in values]
     lines = [line for line, _ in values] if form == "jsonl" else []
     columns = tuple(dict.fromkeys(key for record in records for key in record))
-    return Table(content.name, form, columns, records, lines, system=content.stem, remarks=remarks)
+    return InputTable(
+        content.name, form, columns, records, lines, system=content.stem, remarks=remarks
+    )
 
 
 # ---------------------------------------------------------------------------------- documents
@@ -211,14 +213,14 @@ def _document_table(
     path: str | None,
     limit: int | None,
     remarks: tuple[str, ...],
-) -> Table:
+) -> InputTable:
     """Return the table in a JSON document."""
     name, unsettled = content.name, ""
     try:
         columns, records, notes = _choose_records(document, name, path)
     except _Unsettled as error:
         columns, records, notes, unsettled = [], [], (), str(error)
-    return Table(
+    return InputTable(
         name,
         "json",
         tuple(columns),

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from karat.errors import InputError
 from karat.evalset.reading import USUAL_COLUMNS
-from karat.tables.files import Table, read_table
+from karat.tables.files import InputTable, read_table
 from karat.tables.options import ReadingOptions
 from karat.tables.roles import infer_roles
 from karat.tables.schemas import apply_schema
@@ -40,7 +40,7 @@ class StreamColumns(NamedTuple):
         return (self.by, self.id, self.unit) == (None, None, None)
 
 
-def stream_columns(table: Table, options: ReadingOptions) -> StreamColumns | None:
+def stream_columns(table: InputTable, options: ReadingOptions) -> StreamColumns | None:
     """Return the columns of a table that can be streamed, inferred from its first records.
 
     None if only `read_outputs` can read the table: its records are nested or in an unusual form, it
@@ -101,7 +101,7 @@ def is_streamed_file(paths: Sequence[str]) -> bool:
     return columns is not None and columns.only_texts
 
 
-def _has_usual_ending(table: Table) -> bool:
+def _has_usual_ending(table: InputTable) -> bool:
     """Return whether the ending of a file names its format, by which it will be streamed."""
     endings = _FORMS.get(table.form, ())
     return table.name.lower().removesuffix(".gz").endswith(tuple(f".{end}" for end in endings))

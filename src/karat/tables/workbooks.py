@@ -17,13 +17,13 @@ from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import Any, NamedTuple
 
-from karat.errors import InputError, MissingExtra, quoted, short
-from karat.installation import install_command
+from karat.errors import InputError, quoted, short
+from karat.installation import import_package
 from karat.progress import Progress
 from karat.settings import nearest
 from karat.storage.unpacking import check_unpacked
 from karat.tables.decimals import decimal_separator
-from karat.tables.files import AS_WORKBOOK, FileContent, Table
+from karat.tables.files import AS_WORKBOOK, FileContent, InputTable
 from karat.tables.grids import (
     ROWS_ABOVE,
     Grid,
@@ -62,7 +62,7 @@ _REFERENCE = re.compile(r"(?<![A-Za-z_!.])\$?([A-Z]{1,3})\$?(\d{1,7})(?![\d(A-Za
 
 def read_workbook(
     content: FileContent, options: ReadingOptions, limit: int | None, progress: Progress
-) -> Table:
+) -> InputTable:
     """Read the sheet of a workbook that is a table, or the sheets that the options name."""
     with _open_workbook(content) as workbook:
         sheets, notes = _choose_sheets(workbook, options)
@@ -73,7 +73,7 @@ def read_workbook(
     return _joined_sheets(tables, content)
 
 
-def _joined_sheets(tables: list[Table], content: FileContent) -> Table:
+def _joined_sheets(tables: list[InputTable], content: FileContent) -> InputTable:
     """Return one table of sheets with the same columns, and a column of their names."""
     first = tables[0]
     label = SHEET if SHEET not in first.columns else f"{SHEET} name"
@@ -91,7 +91,7 @@ def _joined_sheets(tables: list[Table], content: FileContent) -> Table:
         lines += table.lines
         sheet_remarks = (remark for remark in table.remarks if remark != _sheet_remark(table.sheet))
         remarks += [f"sheet {short(table.sheet)}: {remark}" for remark in sheet_remarks]
-    return Table(
+    return InputTable(
         content.name,
         "xlsx",
         (label, *first.columns),
@@ -142,12 +142,8 @@ def _choose_sheets(
 
 @contextmanager
 def _open_workbook(content: FileContent) -> Iterator[_Workbook]:
-    """Open a workbook; what openpyxl raises becomes one sentence."""
-    try:
-        import openpyxl
-    except ImportError as error:
-        problem = f"{content.name}: workbooks are read by openpyxl, which is not installed"
-        raise MissingExtra(f"{problem}: {install_command('xlsx')}") from error
+    """Open a workbook; turn errors of openpyxl into one sentence."""
+    openpyxl = import_package("openpyxl", "xlsx", f"{content.name}: workbooks")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -274,7 +270,7 @@ class _Workbook:
         limit: int | None,
         progress: Progress,
         stem: str,
-    ) -> Table:
+    ) -> InputTable:
         """Return the table of a sheet."""
         most = None if limit is None else limit + ROWS_ABOVE
         cells = self._read(title, most, progress)
@@ -312,7 +308,7 @@ class _Workbook:
             )
         if cells.errors:
             remarks.append(f"{counted(cells.errors, 'cell')} with an error such as #N/A: empty")
-        return Table(
+        return InputTable(
             self.name,
             "xlsx",
             grid.names,

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from karat import _kernel
 from karat.arrow.formats.text_lines import check_columns
 from karat.arrow.pieces import TableFormat, TablePiece, file_size
-from karat.errors import InputError, MissingExtra
-from karat.installation import install_command
+from karat.errors import InputError
+from karat.installation import import_package, install_command
 
 ROWS_PER_PIECE = 1 << 17
 
@@ -52,7 +52,7 @@ _DUCKDB_SETTINGS: dict[str, Any] = {
     "autoload_known_extensions": False,
 }
 # Explicit, so that nothing is guessed: a folder named k=v would become a column.
-_SOURCE = "read_parquet(?, hive_partitioning=false, binary_as_string=false, filename=false)"
+PARQUET_ROWS = "read_parquet(?, hive_partitioning=false, binary_as_string=false, filename=false)"
 _GROUPS = """
 SELECT any_value(row_group_num_rows), min(start), max(start + total_compressed_size)
 FROM (SELECT *, coalesce(nullif(dictionary_page_offset, 0), data_page_offset) AS start
@@ -72,7 +72,7 @@ class StreamedBatch:
 
 
 @contextmanager
-def _connect(path: str) -> Iterator[Any]:
+def open_database(path: str) -> Iterator[Any]:
     """Open a database in memory, and turn its errors into one sentence."""
     import duckdb
 
@@ -100,7 +100,7 @@ WHERE stats_null_count > 0 AND row_group_id >= ? AND row_group_id < ?
 def duckdb_has_nulls(piece: TablePiece, columns: Sequence[str]) -> bool:
     """Return whether these columns of a piece have nulls, by the file's footer."""
     first, last = piece.groups or (0, 1 << 31)
-    with _connect(piece.path) as connection:
+    with open_database(piece.path) as connection:
         rows = connection.execute(_NULLS, [glob.escape(piece.path), first, last]).fetchall()
     paths = [str(row[0]).replace(", ", ".") for row in rows]
     return any(f"{path}.".startswith(f"{name}.") for path in paths for name in columns)
@@ -108,8 +108,8 @@ def duckdb_has_nulls(piece: TablePiece, columns: Sequence[str]) -> bool:
 
 def duckdb_columns(path: str) -> list[str]:
     """Return the names of the columns."""
-    with _connect(path) as connection:
-        query = f"DESCRIBE SELECT * FROM {_SOURCE}"
+    with open_database(path) as connection:
+        query = f"DESCRIBE SELECT * FROM {PARQUET_ROWS}"
         return [str(row[0]) for row in connection.execute(query, [glob.escape(path)]).fetchall()]
 
 
@@ -117,12 +117,12 @@ def read_by_duckdb(piece: TablePiece, columns: Sequence[str] | None) -> Iterator
     """Yield the record batches of a piece."""
     if columns is not None:
         check_columns(piece.path, columns, duckdb_columns(piece.path))
-    with _connect(piece.path) as connection:
+    with open_database(piece.path) as connection:
         names = "*"
         if columns is not None:
             names = ", ".join('"' + name.replace('"', '""') + '"' for name in columns)
         values: list[str | int] = [glob.escape(piece.path)]
-        query = f"SELECT {names} FROM {_SOURCE}"
+        query = f"SELECT {names} FROM {PARQUET_ROWS}"
         if piece.rows is not None:
             query += " WHERE file_row_number >= ? AND file_row_number < ?"
             values += [piece.first, piece.first + piece.rows]
@@ -136,14 +136,8 @@ _ROWS_READ = 1 << 14  # rows of a record batch
 
 
 def pyarrow_module(name: str) -> Any:
-    """Import a module of pyarrow; raise with the command to install it."""
-    from importlib import import_module
-
-    try:
-        return import_module(name)
-    except ImportError as error:
-        problem = "parquet files are read by pyarrow, which is not installed"
-        raise MissingExtra(f"{problem}: {install_command('arrow')}") from error
+    """Import a module of pyarrow."""
+    return import_package(name, "arrow", "parquet files")
 
 
 @contextmanager
@@ -195,7 +189,7 @@ def _by_duckdb() -> bool:
 def parquet_pieces(path: str) -> list[TablePiece]:
     """Return runs of row groups of about `ROWS_PER_PIECE` rows."""
     if _by_duckdb():
-        with _connect(path) as connection:
+        with open_database(path) as connection:
             rows = connection.execute(_GROUPS, [glob.escape(path)]).fetchall()
         return pieces_of(path, file_size(path), [RowGroup(*row) for row in rows])
     groups = []

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from typing import IO, Any
 
-from karat.errors import MissingExtra
-from karat.installation import install_command
+from karat.installation import import_package
 from karat.report.model import Document, Table
 from karat.report.render.records import (
     encodable,
@@ -27,12 +26,8 @@ _MAX_INT64 = (1 << 63) - 1
 
 
 def pyarrow_package() -> Any:
-    """Import pyarrow; raise with the command to install it."""
-    try:
-        import_module("pyarrow.parquet")
-    except ImportError as error:
-        problem = "parquet files need pyarrow, which is not installed"
-        raise MissingExtra(f"{problem}: {install_command('arrow')}") from error
+    """Import pyarrow with its module of parquet files."""
+    import_package("pyarrow.parquet", "arrow", "parquet files")
     return import_module("pyarrow")
 
 

@@ -17,8 +17,8 @@ from os.path import getsize
 from typing import IO, Any, NoReturn
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from karat.errors import FORMULA_STARTS, MissingExtra, OutputError, visible
-from karat.installation import install_command
+from karat.errors import FORMULA_STARTS, OutputError, visible
+from karat.installation import import_package
 from karat.report.model import MAX_PLAIN, Document, Table
 from karat.report.render.records import plain_setting, record_cell, record_columns, record_tables
 from karat.report.render.text import display_width
@@ -43,12 +43,8 @@ _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 def openpyxl_package() -> Any:
-    """Import openpyxl; raise with the command to install it."""
-    try:
-        import_module("openpyxl.writer.excel")
-    except ImportError as error:
-        problem = "XLSX files need openpyxl, which is not installed"
-        raise MissingExtra(f"{problem}: {install_command('xlsx')}") from error
+    """Import openpyxl with its module of writers."""
+    import_package("openpyxl.writer.excel", "xlsx", "XLSX files")
     return import_module("openpyxl")
 
 
