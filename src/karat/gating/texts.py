@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 TABLE_SYSTEM = "candidate"
 """The name of the system in a table."""
-DEFAULT_METRICS = ("chrf",)
+GATE_METRICS = ("chrf",)
 """Metrics if neither the call nor the baseline names any."""
 
 
@@ -58,13 +58,13 @@ def read_texts(
             problem = f"unit {quoted(units)}: a gate does not read units from a table"
             raise InputError(f"{problem}: give the label of each row, in Python units=[...]")
         table_columns = candidate, references, None, id
-        chosen = load_metrics(metrics or DEFAULT_METRICS)
+        chosen = load_metrics(metrics or GATE_METRICS)
         output, references, ids, metrics = _table_texts(output, table_columns, chosen)
     elif candidate is not None or (references is not None and _is_frame(output)):
         raise InputError("a gate knows the rows of a table by their ids: name their column with id")
     elif references is None and (isinstance(output, str | os.PathLike) or _is_frame(output)):
         output = as_evalset(output, progress)
-    inputs = make_inputs(output, references, metrics or None, threads, progress, DEFAULT_METRICS)
+    inputs = make_inputs(output, references, metrics or None, threads, progress, GATE_METRICS)
     for m in inputs.metrics:
         m.check_direction()
     if len(inputs.systems) != 1:

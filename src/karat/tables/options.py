@@ -41,10 +41,10 @@ class ReadingOptions(Settings):
 
     columns: NamedTexts = named_texts_setting(  # noqa: RUF009 - a field
         "--column columns",
-        "Column of a role, such as reference=gold; several are separated by commas. Roles: "
-        "candidate, reference, id, system, source, question, contexts, unit, judge, dimension, "
-        "score (a rating), metric (another number) and ignore. `records` is the path of the "
-        "records in a JSON file.",
+        "Column of a role, such as reference=gold; separate several by commas. Roles: candidate, "
+        "reference, id, system, source, question, contexts, unit, judge, dimension, score (a "
+        "rating), metric (any other number), epoch (the number of a repeated answer) and ignore. "
+        "records=PATH is where a JSON file has its records.",
         "ROLE=COLUMN",
     )
     skip_missing: bool = setting(
@@ -55,31 +55,40 @@ class ReadingOptions(Settings):
     )
     repeats: str | None = text_setting(
         "--repeated-ids repeated_ids",
-        "Rows of one system with the same id: several answers, or the first or last row counts. "
-        "Default: answers if every id has equally many, else refused.",
+        "Meaning of rows of one system with the same id: several answers, or only the first or "
+        "last row counts. Default: answers if all ids have as many rows, else refused.",
         choices=REPEATS,
     )
     scale: NamedTexts = named_texts_setting(  # noqa: RUF009 - a field
         "--rating-scale rating_scale",
-        "Scale of a rating: fluency=1..5, errors=5..1 if lower is better, quality=bad,ok,good for "
-        "words. Default: detected.",
+        "Scale of a rating: fluency=1..5, errors=5..1 if lower is better, or words from the lowest "
+        "to the highest, quality=bad,ok,good. Default: detected.",
         "DIMENSION=SCALE",
     )
     sheet: str | None = text_setting(
-        "--sheet", "Sheet of a workbook; `*` takes every sheet as a system.", "NAME"
+        "--sheet",
+        "Sheet of a workbook; `*` reads every sheet as a system. Default: the only table.",
+        "NAME",
     )
     header: str | None = text_setting(
-        "--header", "Row of the header, from 1; 1-2 for several; none for no header.", "ROW"
+        "--header",
+        "Row of the header, counted from 1, or rows such as 1-2; `none` if there is no header. "
+        "Default: detected.",
+        "ROW",
     )
-    encoding: str | None = text_setting("--encoding", "Encoding of a text file.", "NAME")
+    encoding: str | None = text_setting(
+        "--encoding", "Encoding of a text file, such as cp1252. Default: detected.", "NAME"
+    )
     separator: str | None = text_setting(
-        "--separator", "Separator of fields: a character, or tab.", "C"
+        "--separator", "Separator of fields: a character, or `tab`. Default: detected.", "C"
     )
     decimal: str | None = text_setting(
-        "--decimal", "Decimal separator of numbers.", choices=(".", ",")
+        "--decimal", "Decimal separator of numbers. Default: detected.", choices=(".", ",")
     )
     schema: str | None = text_setting(
-        "--schema", "Tool that exported the table (`karat data list`); none for no tool.", "NAME"
+        "--schema",
+        "Tool that exported the table, such as ragas; `none` for no tool. Default: detected.",
+        "NAME",
     )
 
     @classmethod

@@ -159,9 +159,9 @@ def command(
 def _metric_names(names: Sequence[str] | None, baseline: str) -> Sequence[str]:
     """Return the metrics of `--metric`, else of the baseline, else the default."""
     from karat.gating.gates import baseline_metrics
-    from karat.gating.texts import DEFAULT_METRICS
+    from karat.gating.texts import GATE_METRICS
 
-    return names or baseline_metrics(baseline) or DEFAULT_METRICS
+    return names or baseline_metrics(baseline) or GATE_METRICS
 
 
 def _source_outputs(
