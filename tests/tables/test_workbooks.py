@@ -300,7 +300,7 @@ def test_other_files_are_refused_with_what_to_do(tmp_path: Path):
 def test_without_openpyxl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = write(tmp_path / "t.xlsx")
     monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
-    assert "pip install 'karat[xlsx]'" in refusal(path)
+    assert "pip install 'karat-eval[xlsx]'" in refusal(path)
 
 
 CELLS = (

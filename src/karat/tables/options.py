@@ -1,4 +1,4 @@
-"""What a user says about a table where it cannot be known: settings, and options of commands."""
+"""Settings for reading a table where its contents do not decide; the commands' options follow."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ REPEATS = {
 
 
 def named_texts_setting(option: str, help: str, metavar: str) -> Any:
+    """Return a setting that maps names to texts, and its repeated option."""
     more: dict[str, Any] = {"heading": TABLES, "metavar": metavar}
     return setting(
         NamedTexts(), f"{help} Repeat for several.", kind=NamedTexts, option=option, **more
@@ -24,18 +25,20 @@ def named_texts_setting(option: str, help: str, metavar: str) -> Any:
 
 
 def text_setting(option: str, help: str, metavar: str | None = None, **more: Any) -> Any:
+    """Return a setting that is a text or None, and its option."""
     return setting(None, help, kind=str, option=option, heading=TABLES, metavar=metavar, **more)
 
 
 @dataclass(frozen=True)
 class ReadingOptions(Settings):
-    """How to read a table; by default everything is detected."""
+    """Settings for reading a table; by default everything is detected."""
 
     columns: NamedTexts = named_texts_setting(  # noqa: RUF009 - a field
         "--column columns",
         "Column of a role, such as reference=gold; several are separated by commas. Roles: "
-        "candidate, reference, id, system, source, question, contexts, unit, judge, dimension and "
-        "score; `records` is the path of the records in a JSON file.",
+        "candidate, reference, id, system, source, question, contexts, unit, judge, dimension, "
+        "score (a rating), metric (another number) and ignore. `records` is the path of the "
+        "records in a JSON file.",
         "ROLE=COLUMN",
     )
     skip_missing: bool = setting(
