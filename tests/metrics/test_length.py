@@ -21,6 +21,13 @@ def test_worked_values() -> None:
     assert kt.metric("length").signature(0).startswith("length:unit=words|nrefs=0|")
 
 
+def test_a_gate_does_not_decide_by_length(tmp_path: Path) -> None:
+    with pytest.raises(kt.InputError, match=r"length: longer outputs are neither better nor worse"):
+        kt.write_baseline(OUTPUTS, None, ["length"], baseline=tmp_path / "gate.tsv")
+    compared = kt.compare({"a": OUTPUTS, "b": OUTPUTS}, metrics="length")
+    assert any("is not better for it" in note for note in compared.notes)
+
+
 def test_meta_without_references_ranks_the_length(tmp_path: Path) -> None:
     """Ratings that equal the number of words correlate perfectly with it."""
     texts = ["a", "a b", "a b c", "a b c d", "a b c d e", "a b c d e f"]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from karat.arrays import Floats, NDArray, np
+from karat.errors import InputError
 from karat.metrics.base import Metric
 from karat.settings import setting
 
@@ -29,6 +30,12 @@ class Length(Metric):
     score_range: ClassVar[str] = "0 and above"
 
     unit: str = setting("words", "Unit of length.", choices=UNITS)
+
+    def check_direction(self) -> None:
+        raise InputError("length: longer outputs are neither better nor worse: use another metric")
+
+    def remarks(self) -> tuple[str, ...]:
+        return ("Length: a longer output has the higher score, and is not better for it",)
 
     def columns(self) -> tuple[str, ...]:
         return ("length", "segments")
