@@ -103,6 +103,7 @@ from karat.metrics.cosine import Cosine as Cosine
 from karat.metrics.given import ExternalScores as ExternalScores
 from karat.metrics.given import external_scores as external_scores
 from karat.metrics.gtm import GTM as GTM
+from karat.metrics.length import Length as Length
 from karat.metrics.names import list_metrics as list_metrics
 from karat.metrics.names import metric as metric
 from karat.metrics.ngram import BLEU as BLEU

@@ -10,6 +10,8 @@ from karat.settings import MAX_TRIALS, Settings, seed_setting, setting
 
 DEFAULT_METRICS = ("bleu", "chrf", "rouge1", "rouge2", "rougeL", "aev")
 """Metrics of commands and of `meta_evaluate` if none are named."""
+ANSWER_METRICS = ("f1", "rougeL", "chrf")
+"""Metrics of answers to questions if none are named."""
 MAX_BUCKETS = 1 << 16
 LEVELS = ("system", "segment", "document")
 """Levels of scores."""

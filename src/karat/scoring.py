@@ -19,7 +19,7 @@ from karat.metrics.names import explain_unknown, metric, scores_metric
 from karat.metrics.pairs import SegmentNames, run_batches
 from karat.progress import Progress, silent
 from karat.results import Column, Result, number
-from karat.score_settings import GROUPINGS, LEVELS, SEGMENT
+from karat.score_settings import ANSWER_METRICS, GROUPINGS, LEVELS, SEGMENT
 from karat.stats.buckets import (
     CellSums,
     bucket_of_ids,
@@ -181,13 +181,17 @@ def default_metrics(
 ) -> DefaultMetrics:
     """Return the metrics to compute if none are named.
 
-    They are the usual ones if the set has texts and references. Otherwise they are its dimensions,
+    They are the usual ones if the set has texts and references, and others for answers to
+    questions. Otherwise they are its dimensions,
     then the scores that come with it. If it has neither, they are the usual metrics that need no
     references.
     """
     has_references = any(evalset.references)
     if evalset.has_texts and has_references:
-        return DefaultMetrics(tuple(usual_metrics))
+        if not evalset.answers_questions:
+            return DefaultMetrics(tuple(usual_metrics))
+        remark = f"{evalset.name} has answers to questions, so the metrics are those of answers."
+        return DefaultMetrics(ANSWER_METRICS, (remark,))
     lacks = "references" if evalset.has_texts else "texts of outputs"
     unjudged = {name: unjudged_systems(evalset, name) for name in evalset.dimensions}
     names = [scores_metric(metric=name) for name in unjudged if not unjudged[name]]

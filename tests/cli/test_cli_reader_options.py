@@ -60,10 +60,7 @@ def test_every_command_takes_the_options_of_the_reader(
     )
     done = run_karat(*command, *READ)
     assert done.returncode == 0, done.stderr
-    says_reference = "Reference: refA, the first of the standard names" in done.stdout
-    assert says_reference == (command[1] != "judges")
-    printed = " ".join((done.stdout + done.stderr).split())
-    assert ("Reference: refA" in printed) == (command[:2] != ("data", "judges"))
+    assert "Reference: refA, the first of the standard names" in " ".join(done.stdout.split())
     other = run_karat(*command, *READ, "--option", "references=refB")
     assert (other.returncode, "Reference: refA" in other.stdout + other.stderr) == (0, False)
     assert run_karat(*command, *READ, "--read-as", "mt-metrics-eval").stdout

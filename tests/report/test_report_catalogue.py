@@ -18,7 +18,12 @@ NEEDS_A_FILE = {
     "estimate",
 }  # tested in tests/paraphrase and tests/metrics
 BOUNDED = sorted(name for name in METRICS if METRICS[name].bounded if name not in NEEDS_A_FILE)
-FREE = sorted(name for name in METRICS if not METRICS[name].bounded if name not in NEEDS_A_FILE)
+FREE = sorted(
+    name
+    for name in METRICS
+    if not (METRICS[name].bounded or METRICS[name].score_range)
+    if name not in NEEDS_A_FILE
+)
 
 
 SETTINGS = {"regex": "regex:pattern=a.*b"}

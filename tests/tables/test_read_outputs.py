@@ -175,7 +175,7 @@ def test_ratings_without_texts(write: Any, tmp_path: Path) -> None:
     assert not evalset.has_texts
     assert evalset.human("score").tolist() == [[3.0, 3.0, 3.0], [3.0, 3.0, 3.0]]
     assert evalset.judgements.judges == ("alice", "bob")
-    with pytest.raises(kt.InputError, match="has no output for 3 of 3 segments"):
+    with pytest.raises(kt.InputError, match="has scores without texts"):
         evalset.outputs()
     for name in ("copy.jsonl", "folder"):
         kt.save_evalset(evalset, tmp_path / name)
@@ -268,3 +268,15 @@ def test_scores_are_offered(write: Any) -> None:
     scores = evalset.offered["bleu"]()
     assert scores.by_id == {"A": {"1": 12.5, "2": 10.0}, "B": {"2": 20.0}}
     assert not evalset.dimensions
+
+
+def test_answers_to_questions_have_metrics_of_answers(write: Any) -> None:
+    rows = "question,response,reference\nWhat sat?,the cat,a cat\nWho barked?,a dog,the dog\n"
+    evalset = kt.read_outputs(write("r.csv", rows))
+    assert evalset.answers_questions
+    scored = kt.score(evalset, metrics=None)
+    assert [str(row.metric) for row in scored.rows] == ["f1", "rougeL", "chrf"]
+    assert scored.rows[0].score.value == 1.0
+    assert any("answers to questions" in note for note in scored.notes)
+    with_source = kt.read_outputs(write("s.csv", rows.replace("question", "source")))
+    assert not with_source.answers_questions

@@ -64,6 +64,8 @@ class EvalSet:
     """Comparisons of two outputs; `judgements` has the share of wins of each output."""
     contexts: tuple[tuple[str, ...], ...] | None = None
     """The passages that systems were given for each segment; None if the set has none."""
+    answers_questions: bool = field(default=False, compare=False)
+    """Whether the outputs are known to be answers to questions, which are the sources."""
     offered: Offered = field(default_factory=dict, compare=False)
     """Scores of other metrics that come with the set, by name, read on demand."""
     left_out: frozenset[str] = field(default=frozenset(), compare=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
@@ -17,6 +17,8 @@ from karat.meta.ranking import MetaRow, MetricTest, RankingTask, Resampled, rank
 from karat.meta.scores import ScoredSet, score_evalset, with_references
 from karat.meta.views import LEVEL_MEANINGS, OF_SYSTEMS, check_level, matrix_view, mean_view, view
 from karat.metrics.base import Metric
+from karat.metrics.length import Length
+from karat.metrics.names import scores_metric
 from karat.progress import Progress, n_threads, silent
 from karat.results import SignedResult
 from karat.score_settings import DEFAULT_METRICS
@@ -168,7 +170,14 @@ class MetaEvaluation(Ranking):
     @property
     def remarks(self) -> tuple[str, ...]:
         """Notes on the scores and the data."""
-        sentences = (*_score_notes(self), *self.scored.notes(), *_warn_of_few_systems(self))
+        bare = f"{self.evalset.name} has no references: metrics that need none are ranked"
+        has_references = any(self.evalset.references)
+        sentences = (
+            *([] if has_references else [bare]),
+            *_score_notes(self),
+            *self.scored.notes(),
+            *_warn_of_few_systems(self),
+        )
         return (*sentences, *self.evalset.notes)
 
 
@@ -196,6 +205,7 @@ def meta_evaluate(
     evalset = evalset.without(*experiment.exclude) if experiment.exclude else evalset
     evalset = with_references(evalset, experiment.references)
     dimensions = evalset.chosen_dimensions(experiment.dimensions, differences=True)
+    experiment = replace(experiment, metrics=_fitting_metrics(experiment.metrics, evalset))
     for level in experiment.levels:
         check_level(level, evalset)
     scored = score_evalset(
@@ -217,6 +227,24 @@ def meta_evaluate(
                 tests += ranked[1]
                 resampled[task] = ranked[2]
     return MetaEvaluation(resolved, tuple(rows), tuple(tests), resampled, scored)
+
+
+def _fitting_metrics(metrics: Sequence[str | Metric], evalset: EvalSet) -> tuple[str | Metric, ...]:
+    """Return the metrics, or for the default ones and a set without references what fits it.
+
+    These are the length of the outputs, as a baseline, and the scores that come with the set.
+    """
+    if tuple(metrics) != DEFAULT_METRICS or any(evalset.references):
+        return tuple(metrics)
+    chosen: list[str | Metric] = [Length()] if evalset.has_texts else []
+    fitting = (*chosen, *(scores_metric(column=name) for name in evalset.offered))
+    if not fitting:
+        raise InputError(
+            f"{evalset.name} has no texts and no scores, so there is no metric to rank: add texts, "
+            f"or name scores with -m, such as given:file=scores.tsv; karat data judges shows how "
+            "far judges agree, karat compare which system is rated higher"
+        )
+    return fitting
 
 
 def _load_experiment(

@@ -59,6 +59,7 @@ METRICS: Registry[type[Metric]] = Registry(
         "generation_accuracy": "karat.metrics.accuracy:GenerationAccuracy",
         "generation_tree_accuracy": "karat.metrics.tree:GenerationTreeAccuracy",
         "json": "karat.metrics.answers:ValidJSON",
+        "length": "karat.metrics.length:Length",
         "number": "karat.metrics.answers:NumberMatch",
         "pass@1": "karat.metrics.pass_k:PassAtK",
         "pass^1": "karat.metrics.pass_k:PassAllK",

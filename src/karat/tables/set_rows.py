@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from karat.errors import InputError, quoted, short
@@ -91,7 +91,8 @@ def build_set(
         key = rating.system, rating.id, rating.judge, rating.dimension
         kind = MODEL if rating.judge in models else ""
         draft.judge(*key, rating.value, rating.location, kind)
-    evalset = draft.finish()
+    has_questions = any(item.question and not item.source for item in items.values())
+    evalset = replace(draft.finish(), answers_questions=has_questions)
     return _with_scores(evalset, scores)
 
 

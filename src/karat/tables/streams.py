@@ -32,12 +32,8 @@ class StreamColumns(NamedTuple):
     reference: tuple[str, ...]
     by: str | None
     id: str | None
-    unit: str | None
-
-    @property
-    def only_texts(self) -> bool:
-        """Whether nothing but texts has a role, so that a set would show no more."""
-        return (self.by, self.id, self.unit) == (None, None, None)
+    only_texts: bool
+    """Whether only candidates and references have a role, so that a set would show no more."""
 
 
 def stream_columns(table: InputTable, options: ReadingOptions) -> StreamColumns | None:
@@ -61,7 +57,9 @@ def stream_columns(table: InputTable, options: ReadingOptions) -> StreamColumns 
         return None
     if not all(text is None or isinstance(text, str) for text in texts):
         return None
-    return StreamColumns(candidates, roles.references, roles.system, roles.id, roles.unit)
+    further = (roles.system, roles.id, roles.unit, roles.question, roles.contexts)
+    only_texts = not any(further)
+    return StreamColumns(candidates, roles.references, roles.system, roles.id, only_texts)
 
 
 def sample_columns(source: Any, options: ReadingOptions | None = None) -> StreamColumns | None:
