@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from karat.comparison import Comparison
 
 Columns = str | Sequence[str] | None
+_ROLES = {"candidate": "candidate", "reference": "reference", "by": "system", "id": "id"}
+"""Parameters with columns -> the roles of these."""
 
 
 def score(
@@ -65,9 +67,9 @@ def score(
     """Score systems against references.
 
     A table is a data frame (pandas, Polars, pyarrow, DuckDB, Hugging Face `datasets`), a list of
-    dictionaries, or a file (parquet, CSV, TSV, JSON lines). Several files are several systems:
-    a list of paths, or a dictionary of paths by the name of their system; with `by` or several
-    columns of candidates, a list of paths is one table.
+    dictionaries, or a file of any format that `read_outputs` reads. Several files are several
+    systems: a list of paths, or a dictionary of paths by the name of their system; with `by` or
+    several columns of candidates, a list of paths is one table.
 
     Args:
         systems: texts by system, the texts of one system, an evaluation set or its name, texts of
@@ -253,15 +255,32 @@ def find_table(
 ) -> Any:
     """Return a table that is streamed; the set of any other table; everything else unchanged.
 
-    Tables with named columns are streamed, and large files and frames if they can be.
+    Tables with named columns are streamed, and large files and frames if they can be. Files in
+    other formats than those of streamed tables, such as workbooks, are sets.
     """
     if not is_table(source, references, columns, skip_missing):
         return source
-    if any(column is not None for column in columns.values()) or _streams(source):
+    named = {_ROLES[name]: names for name, names in columns.items() if names is not None}
+    if (named and not _has_other_format(source)) or (not named and _streams(source)):
         return StreamedTable(source)
     from karat.tables.outputs import read_outputs
 
-    return read_outputs(source, skip_missing=skip_missing, progress=progress)
+    return read_outputs(source, columns=named, skip_missing=skip_missing, progress=progress)
+
+
+def _has_other_format(source: Any) -> bool:
+    """Return whether these are files in formats that are not streamed."""
+    from karat.arrow.pieces import format_of
+
+    paths = [path for path in _table_parts(source) if isinstance(path, str | os.PathLike)]
+    return bool(paths) and all(os.path.isfile(p) and not format_of(os.fspath(p)) for p in paths)
+
+
+def _table_parts(source: Any) -> list[Any]:
+    """Return the files of a table."""
+    if isinstance(source, Mapping):
+        return [*source.values()]
+    return [*source] if isinstance(source, list | tuple) else [source]
 
 
 def _streams(source: Any) -> bool:
@@ -278,11 +297,7 @@ def _streams(source: Any) -> bool:
             return sample_columns(source) is not None
         except InputError:
             return has_usual_column(frame.names, "candidate") and has_usual_column(frame.names)
-    if isinstance(source, str | os.PathLike):
-        sources = [source]
-    else:
-        sources = [*(source.values() if isinstance(source, Mapping) else source)]
-    return is_streamed_file([os.fspath(path) for path in sources])
+    return is_streamed_file([os.fspath(path) for path in _table_parts(source)])
 
 
 def is_table(
@@ -372,14 +387,14 @@ class KaratAccessor:
     def __init__(self, frame: Any) -> None:
         self._frame = frame
 
-    def score(self, metrics: Metrics = ("bleu",), **settings: Any) -> Scoring:
+    def score(self, metrics: Metrics | None = None, **settings: Any) -> Scoring:
         """Score the systems of the frame, as `karat.score` does."""
         return score(self._frame, metrics=metrics, **settings)
 
-    def compare(self, metrics: Metrics = ("bleu",), **settings: Any) -> Comparison:
+    def compare(self, metrics: Metrics | None = None, **settings: Any) -> Comparison:
         """Compare the systems of the frame, as `karat.compare` does."""
         return compare(self._frame, metrics=metrics, **settings)
 
-    def segments(self, metrics: Metrics = ("bleu",), **settings: Any) -> Any:
+    def segments(self, metrics: Metrics | None = None, **settings: Any) -> Any:
         """Return the frame with a column for the scores of its rows by each metric."""
         return score(self._frame, metrics=metrics, segments=True, **settings).join()

@@ -84,7 +84,7 @@ def test_ratings_are_never_taken_for_systems(tmp_path: Path) -> None:
 
 def test_a_table_without_texts_is_refused(tmp_path: Path) -> None:
     text = "system,item,judge,score\na,1,ann,4\na,2,ann,5\nb,1,ann,1\nb,2,ann,2\n"
-    with pytest.raises(InputError, match="has scores without texts"):
+    with pytest.raises(InputError, match="has ratings or scores and no texts"):
         open_table(tmp_path / "own.csv", text, tmp_path / "own.sqlite")
     assert not (tmp_path / "own.sqlite").exists()
 

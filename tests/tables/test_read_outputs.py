@@ -175,7 +175,7 @@ def test_ratings_without_texts(write: Any, tmp_path: Path) -> None:
     assert not evalset.has_texts
     assert evalset.human("score").tolist() == [[3.0, 3.0, 3.0], [3.0, 3.0, 3.0]]
     assert evalset.judgements.judges == ("alice", "bob")
-    with pytest.raises(kt.InputError, match="has scores without texts"):
+    with pytest.raises(kt.InputError, match="has ratings or scores and no texts"):
         evalset.outputs()
     for name in ("copy.jsonl", "folder"):
         kt.save_evalset(evalset, tmp_path / name)

@@ -44,7 +44,15 @@ from karat.metrics.limits import Limit
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.score_settings import LENGTH, ComparisonSettings
-from karat.scoring import Metrics, Places, Scoring, SegmentText, TextLookup, load_metrics
+from karat.scoring import (
+    USUAL_METRICS,
+    Metrics,
+    Places,
+    Scoring,
+    SegmentText,
+    TextLookup,
+    load_metrics,
+)
 from karat.slices import check_single_rows
 from karat.stats.buckets import MAX_ROWS, resolve_buckets
 from karat.storage.output import FilePath
@@ -169,7 +177,7 @@ def _infer_columns(frame: Frame | None, path: str) -> ColumnNames:
 
 def score_table(
     table: Any,
-    metrics: Metrics = ("bleu",),
+    metrics: Metrics = USUAL_METRICS,
     *,
     intervals: bool = False,
     units: str | None = None,
@@ -299,7 +307,7 @@ def _read_slices(
 
 def compare_table(
     table: Any,
-    metrics: Metrics = ("bleu",),
+    metrics: Metrics = USUAL_METRICS,
     *,
     baseline: str | None = None,
     units: str | None = None,
@@ -467,7 +475,7 @@ class FrameRows:
 
 def measure_table(
     table: Any,
-    metrics: Metrics = ("bleu",),
+    metrics: Metrics = USUAL_METRICS,
     *,
     resampled: bool = False,
     single_rows: bool = False,
@@ -703,7 +711,7 @@ class WrittenShards(Result):
 
 def write_shards(
     table: Any,
-    metrics: Metrics = ("bleu",),
+    metrics: Metrics = USUAL_METRICS,
     *,
     shards: FilePath,
     shard: str | tuple[int, int],

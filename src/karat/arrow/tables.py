@@ -20,7 +20,7 @@ from karat.errors import InputError, quoted
 from karat.metrics.base import Metric
 from karat.metrics.names import metric
 from karat.score_settings import MAX_BUCKETS
-from karat.scoring import Metrics, load_metrics
+from karat.scoring import USUAL_METRICS, Metrics, load_metrics
 from karat.stats.buckets import resolve_buckets, sum_cells
 
 SUMS_SCHEMA = (
@@ -259,7 +259,7 @@ def _read_rows(columns: TableColumns) -> Iterator[MetricPart]:
 
 def stats(
     batch: Any,
-    metrics: Metrics = ("bleu",),
+    metrics: Metrics = USUAL_METRICS,
     *,
     candidate: str | Sequence[str] = "candidate",
     reference: str | Sequence[str] = "reference",
@@ -288,7 +288,7 @@ def stats(
 
 def sums(
     batch: Any,
-    metrics: Metrics = ("bleu",),
+    metrics: Metrics = USUAL_METRICS,
     *,
     candidate: str | Sequence[str] = "candidate",
     reference: str | Sequence[str] = "reference",

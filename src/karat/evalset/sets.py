@@ -374,8 +374,8 @@ class EvalSet:
         """Raise if the set has human or other scores alone, without any output."""
         if not self.has_texts:
             raise InputError(
-                f"{self.name} has scores without texts: this needs the outputs of systems; add "
-                "their column to the table"
+                f"{self.name} has ratings or scores and no texts: this needs the outputs of "
+                "systems; add them"
             )
 
     def outputs(self) -> dict[str, list[str]]:

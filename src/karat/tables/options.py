@@ -49,7 +49,8 @@ class ReadingOptions(Settings):
     )
     skip_missing: bool = setting(
         False,
-        "Skip rows whose candidate or reference is missing, and count them. Default: refuse.",
+        "Leave out rows without a candidate or a reference, and count them. Default: refuse to "
+        "score such a table.",
         option="--skip-missing",
         heading=TABLES,
     )

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from karat.errors import InputError, quoted
 from karat.evalset.loading import KNOWN, has_set_format, load_evalset
@@ -19,6 +19,9 @@ from karat.tables.options import ColumnNames, ReadingOptions, ScaleTexts
 from karat.tables.roles import infer_roles
 from karat.tables.rows import TableRows, make_rows
 from karat.tables.set_rows import build_set
+
+NamedSource: TypeAlias = tuple[str, TableSource]
+"""The name of a system and its table; "" if the table or its file names the system."""
 
 
 def read_outputs(
@@ -72,22 +75,22 @@ def read_outputs(
         decimal=decimal,
     )
     sources = _sources(source)
-    paths = [path for path in sources.values() if isinstance(path, str | os.PathLike)]
+    paths = [path for _, path in sources if isinstance(path, str | os.PathLike)]
     if len(sources) == 1 and paths and not options.columns and _is_other_set(paths[0]):
         return load_evalset(paths[0], progress=progress)
     return read_sources(sources, options, name, progress)
 
 
-def _sources(source: Any) -> dict[str, Any]:
-    """Return sources by the names of their systems; "" if the source has its own."""
+def _sources(source: Any) -> list[NamedSource]:
+    """Return the tables in a source, with the names of their systems."""
     if isinstance(source, Mapping) and source:
         values = list(source.values())
         if all(isinstance(v, str | os.PathLike) or _is_frame(v) for v in values):
-            return {str(name): value for name, value in source.items()}
+            return [(str(name), value) for name, value in source.items()]
     is_list = isinstance(source, list | tuple) and source and not isinstance(source[0], Mapping)
     if is_list and all(isinstance(item, str | os.PathLike) or _is_frame(item) for item in source):
-        return {f"\0{i}": item for i, item in enumerate(source)}
-    return {"": source}
+        return [("", item) for item in source]
+    return [("", source)]
 
 
 def _is_frame(value: Any) -> bool:
@@ -106,7 +109,7 @@ def _is_other_set(path: str | os.PathLike[str]) -> bool:
 
 
 def read_sources(
-    sources: Mapping[str, TableSource],
+    sources: Sequence[NamedSource],
     options: ReadingOptions,
     name: str | None = None,
     progress: Progress = silent,
@@ -119,16 +122,16 @@ def read_sources(
 
 
 def read_rows(
-    sources: Mapping[str, TableSource], options: ReadingOptions, progress: Progress = silent
+    sources: Sequence[NamedSource], options: ReadingOptions, progress: Progress = silent
 ) -> tuple[list[TableRows], str]:
     """Return the rows of each table by role, with ids of items that tables share."""
     from karat.tables.schemas import apply_schema
 
     tables: list[InputTable] = []
     roles = []
-    for system, source in sources.items():
+    for system, source in sources:
         table = read_table(source, options, progress=progress)
-        if system and not system.startswith("\0"):
+        if system:
             table = replace(table, system=system)
         table, schema = apply_schema(table, options)
         tables.append(table)
@@ -170,4 +173,4 @@ def read_table_set(
     Options are the settings of `ReadingOptions`. The first remark of the set says how the table was
     read.
     """
-    return read_sources({"": path}, ReadingOptions.parse(**options), name, reading.progress)
+    return read_sources([("", path)], ReadingOptions.parse(**options), name, reading.progress)

@@ -116,9 +116,9 @@ def score_command(
     """Score the output of systems against references.
 
     CANDIDATE is a UTF-8 file with one segment per line (.gz is fine, - is standard input), a table
-    (CSV, JSON, parquet, XLSX, an export of another tool) or a set. A file of one system gives it
-    its name; NAME=FILE gives it another. Several tables are several systems, unless --by names a
-    column of systems.
+    (CSV, JSON, parquet, XLSX, an export of another tool) or a set. A system gets the name of its
+    file, or NAME in NAME=FILE. Several tables are several systems, unless --by names a column of
+    systems.
 
     \b
     karat score out.txt -r ref.txt
@@ -276,9 +276,9 @@ def compare_command(
 
     Shows scores with 95% intervals, differences, p-values and the segments that differ most.
     CANDIDATE is a UTF-8 file with one segment per line (.gz is fine, - is standard input), a table
-    (CSV, JSON, parquet, XLSX, an export of another tool) or a set. A file of one system gives it
-    its name; NAME=FILE gives it another. Several tables are several systems, unless --by names a
-    column of systems.
+    (CSV, JSON, parquet, XLSX, an export of another tool) or a set. A system gets the name of its
+    file, or NAME in NAME=FILE. Several tables are several systems, unless --by names a column of
+    systems.
 
     \b
     karat compare a.txt b.txt c.txt -r ref.txt --baseline a
