@@ -159,7 +159,18 @@ def is_language(name: str) -> bool:
 
 
 _LANGUAGE_COMPANIONS = frozenset(
-    ["text", "texts", "sentence", "sentences", "satz", "segment", "texte", "phrase", "texto", "side"]
+    [
+        "text",
+        "texts",
+        "sentence",
+        "sentences",
+        "satz",
+        "segment",
+        "texte",
+        "phrase",
+        "texto",
+        "side",
+    ]
 )
 """Words beside the name of a language that say nothing about the role of a text."""
 

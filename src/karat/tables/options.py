@@ -37,8 +37,8 @@ class ReadingOptions(Settings):
         "--column columns",
         "Column of a role, such as reference=gold; several are separated by commas. Roles: "
         "candidate, reference, id, system, source, question, contexts, unit, judge, dimension, "
-        "score (a rating), metric (another number) and ignore. `records` is the path of the "
-        "records in a JSON file.",
+        "score (a rating), winner (of two systems), metric (another number) and ignore. `records` "
+        "is the path of the records in a JSON file.",
         "ROLE=COLUMN",
     )
     skip_missing: bool = setting(
