@@ -7,9 +7,10 @@ import datetime
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from karat.errors import date_text
@@ -21,6 +22,8 @@ _COMMA = re.compile(r"[+-]?\d+,(?:\d{1,2}|\d{4,})")
 _STARS = re.compile(r"[★⭐☆️\s]+")
 _CHOICE = re.compile(r"(-?\d{1,3})\s*(?:[-–—:.)=]|\()\s*\S.*", re.DOTALL)
 _CODE = re.compile(r"[A-Za-z]{1,4}[-_ ]?\d{1,6}")
+_LONGEST_MARK = 40  # with spaces
+_SAMPLE = 2000  # cells from which lengths are estimated
 _LONGEST_LIST = 1 << 20
 SHORT = 40
 """Most characters of a label."""
@@ -41,7 +44,12 @@ def is_missing(value: object) -> bool:
 
 def is_missing_mark(value: object) -> bool:
     """Return whether a cell of a rating is marked as missing: `N/A`, `-`, `#VALUE!` and so on."""
-    return isinstance(value, str) and value.strip().lower() in missing_marks()
+    return isinstance(value, str) and len(value) < _LONGEST_MARK and _is_mark(value)
+
+
+@lru_cache(maxsize=4096)
+def _is_mark(text: str) -> bool:
+    return text.strip().lower() in missing_marks()
 
 
 def parse_rating(value: object) -> float | None:
@@ -55,6 +63,8 @@ def parse_rating(value: object) -> float | None:
         number = value.item() if hasattr(value, "item") else value
         return parse_number(number)
     text = value.strip()
+    if text.isdecimal() and text.isascii():
+        return parse_number(text)
     if text.lower() in ("true", "false"):
         return float(text.lower() == "true")
     if text and _STARS.fullmatch(text):
@@ -155,7 +165,7 @@ def id_of(value: object) -> str | None:
     """Return a cell as an id or name: leading zeros stay, `3.0` of a workbook is `3`."""
     if isinstance(value, bool | str):
         text = str(value).strip()
-        return re.sub(r"[\t\r\n]+", " ", text) or None
+        return (_one_line(text) if _has_line_ends(text) else text) or None
     if is_missing(value):
         return None
     if hasattr(value, "item"):
@@ -163,7 +173,15 @@ def id_of(value: object) -> str | None:
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     plain = text_of(value)
-    return None if plain is None else re.sub(r"[\t\r\n]+", " ", plain)
+    return None if plain is None else _one_line(plain)
+
+
+def _has_line_ends(text: str) -> bool:
+    return "\n" in text or "\t" in text or "\r" in text
+
+
+def _one_line(text: str) -> str:
+    return re.sub(r"[\t\r\n]+", " ", text)
 
 
 @dataclass(frozen=True)
@@ -192,11 +210,12 @@ class ColumnProfile:
     @cached_property
     def distinct(self) -> dict[str, int]:
         """The distinct cells as text, with their numbers."""
-        counts: dict[str, int] = {}
-        for value in self.present:
-            key = id_of(value) or ""
-            counts[key] = counts.get(key, 0) + 1
-        return counts
+        return dict(Counter(key or "" for key in self.keys if key is not None))
+
+    @cached_property
+    def keys(self) -> list[str | None]:
+        """All cells as ids or names."""
+        return [id_of(value) for value in self.values]
 
     @property
     def is_unique(self) -> bool:
@@ -206,24 +225,24 @@ class ColumnProfile:
     @cached_property
     def numbers(self) -> list[float]:
         """The cells as numbers; empty if a cell is not a number, nor marked as missing."""
-        cells = self._unmarked
         choices = self.choices
-        numbers = [
-            choices[str(cell).strip()] if str(cell).strip() in choices else parse_rating(cell)
-            for cell in cells
-        ]
-        present_numbers = [number for number in numbers if number is not None]
-        return present_numbers if len(present_numbers) == len(cells) else []
-
-    @property
-    def _unmarked(self) -> list[Any]:
-        """Present cells that are not marked as missing."""
-        return [cell for cell in self.present if not is_missing_mark(cell)]
+        numbers: list[float] = []
+        for value in self.present:
+            number = choices.get(value.strip()) if choices and isinstance(value, str) else None
+            number = parse_rating(value) if number is None else number
+            if number is not None:
+                numbers.append(number)
+            elif not is_missing_mark(value):
+                return []
+        return numbers
 
     @cached_property
     def choices(self) -> dict[str, float]:
         """The numbers of cells such as `4 - good`."""
-        return parse_choices(self._unmarked)
+        first = next((value for value in self.present if not is_missing_mark(value)), None)
+        if parse_choice(first) is None and parse_rating(first) is None:
+            return {}
+        return parse_choices([value for value in self.present if not is_missing_mark(value)])
 
     @property
     def is_numeric(self) -> bool:
@@ -233,7 +252,7 @@ class ColumnProfile:
     @cached_property
     def number_share(self) -> float:
         """Share of numbers among the cells that are not marked as missing."""
-        cells = self._unmarked
+        cells = [value for value in self.present[:_SAMPLE] if not is_missing_mark(value)]
         n_numbers = sum(parse_rating(value) is not None for value in cells)
         return n_numbers / max(len(cells), 1)
 
@@ -259,13 +278,13 @@ class ColumnProfile:
     @cached_property
     def mean_length(self) -> float:
         """Mean number of characters."""
-        lengths = [len(text_of(value) or "") for value in self.present]
+        lengths = [len(text_of(value) or "") for value in self.present[:_SAMPLE]]
         return sum(lengths) / max(len(lengths), 1)
 
     @cached_property
     def mean_words(self) -> float:
         """Mean number of words."""
-        words = [len((text_of(value) or "").split()) for value in self.present]
+        words = [len((text_of(value) or "").split()) for value in self.present[:_SAMPLE]]
         return sum(words) / max(len(words), 1)
 
     @property
@@ -278,14 +297,10 @@ class ColumnProfile:
     @cached_property
     def is_label(self) -> bool:
         """Whether the cells are short and repeat."""
-        texts = [id_of(value) or "" for value in self.present]
-        is_short = all(len(text) <= SHORT for text in texts)
-        n_labels = len(self.distinct)
+        n_labels, n_texts = len(self.distinct), len(self.present)
+        is_short = all(len(text) <= SHORT for text in self.distinct)
         return (
-            bool(texts)
-            and is_short
-            and n_labels < len(texts)
-            and n_labels <= max(2, len(texts) // 2)
+            bool(n_texts) and is_short and n_labels < n_texts and n_labels <= max(2, n_texts // 2)
         )
 
     @cached_property
@@ -296,7 +311,7 @@ class ColumnProfile:
 
     @property
     def has_small_numbers(self) -> bool:
-        """Whether the numbers may be ratings: all are from -100 to 100."""
+        """Whether the numbers may be ratings: a few values, or within 0 to 100."""
         if not self.is_numeric:
             return False
         low, high = min(self.numbers), max(self.numbers)

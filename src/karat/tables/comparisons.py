@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from karat.errors import InputError, quoted, short
-from karat.tables.cells import ColumnProfile, id_of, is_missing, profile_columns
+from karat.tables.cells import ColumnProfile, id_of, is_messages, is_missing, profile_columns
 from karat.tables.files import InputTable
 from karat.tables.names import compact, find_phrase, role_rank, sides, split_words, word_lists
 from karat.tables.options import ReadingOptions
@@ -85,7 +85,9 @@ def unfold_comparisons(table: InputTable, options: ReadingOptions) -> InputTable
     pairs = [pair for pair in pairs if pair.words == systems.words]
     winner, shares = _shares(table, options, systems, pairs)
     shared = [c for c in table.columns if c != winner and not _is_of_side(c, pairs)]
-    labels = {pair.base: _free_name(pair.base, shared) for pair in pairs if _is_kept(pair)}
+    labels = {
+        pair.base: _free_name(_base_name(pair, table), shared) for pair in pairs if _is_kept(pair)
+    }
     records: list[Mapping[str, Any]] = []
     lines: list[int] = []
     for row, record in enumerate(table.records):
@@ -109,11 +111,18 @@ def unfold_comparisons(table: InputTable, options: ReadingOptions) -> InputTable
 
 
 def _is_kept(pair: SidePair) -> bool:
-    return compact(pair.base) != "winner"
+    return not compact(pair.base).startswith("winner")
 
 
 def _is_of_side(column: str, pairs: Sequence[SidePair]) -> bool:
     return any(column in pair.columns for pair in pairs) or compact(column) == "winnertie"
+
+
+def _base_name(pair: SidePair, table: InputTable) -> str:
+    """Return the name of a column for both sides; chats are responses."""
+    cells = [record.get(pair.columns[0]) for record in table.records]
+    is_chat = any(map(is_messages, cells)) and all(map(is_messages, filter(None, cells)))
+    return "response" if is_chat else pair.base
 
 
 def _free_name(name: str, columns: Sequence[str]) -> str:
@@ -149,15 +158,6 @@ def _shares(
 ) -> tuple[str | None, list[float | None]]:
     """Return the column of winners, and for each row the share of the first system."""
     one_hot = next((pair for pair in pairs if not _is_kept(pair)), None)
-    if one_hot is None:
-        one_hot = next(
-            (
-                SidePair("winner", pair.columns, pair.words)
-                for pair in pairs
-                if compact(pair.base).startswith("winner")
-            ),
-            None,
-        )
     ignored = {part.strip() for part in options.columns.get("ignore", "").split(",")}
     named_columns = [c for c in table.columns if role_rank("winner", c) is not None]
     named_columns.sort(key=lambda name: role_rank("winner", name) or 0)
@@ -172,15 +172,15 @@ def _shares(
         ]
         names = [side_names(first, second, systems, pairs) for first, second in labels]
         shares = [share_of(value, n) for value, n in zip(values, names, strict=True)]
-        pairs_of_values = zip(shares, values, strict=True)
-        bad = [
-            row
-            for row, (share, v) in enumerate(pairs_of_values)
-            if share is None and not is_missing(v)
+        is_bad = [
+            share is None and not is_missing(value)
+            for share, value in zip(shares, values, strict=True)
         ]
+        bad = [row for row, bad_row in enumerate(is_bad) if bad_row]
         if not bad:
             return name, shares
-        if name == named_columns[0] and (len(bad) < len(values) / 2 or not is_rated_winner(name)):
+        is_first = name == named_columns[0]
+        if is_first and (2 * len(bad) < len(values) or not is_rated_winner(name)):
             raise unknown_winner(table.location(bad[0]), name, values[bad[0]], labels[bad[0]])
     if one_hot is not None:
         first, second = one_hot.columns
@@ -208,6 +208,10 @@ def side_names(
         for at in (0, 1):
             names.setdefault(compact(pair.words[at]), 1.0 - at)
             names.setdefault(compact(pair.columns[at]), 1.0 - at)
+        initials = [word[0] for word in pair.words]
+        if initials[0] != initials[1]:
+            names.setdefault(initials[0], 1.0)
+            names.setdefault(initials[1], 0.0)
     return names
 
 

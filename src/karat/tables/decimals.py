@@ -13,6 +13,7 @@ _COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*%?\s*", re.ASCII)
 _DOT = re.compile(r"\s*[+-]?\d*\.\d+(?:[eE][+-]?\d+)?\s*%?\s*", re.ASCII)
 _THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2}([.,])\d{3}(?:\1\d{3})*\s*", re.ASCII)
 _BOTH = re.compile(r"\s*[+-]?\d{1,3}(?:([.,])\d{3})+([.,])\d+\s*", re.ASCII)
+_FIRST_CELLS = 10_000  # a column without a number among them has texts
 _MAX_NUMBER = 30  # characters
 
 
@@ -59,6 +60,8 @@ def decimal_separator(
             cell = record.get(column)
             if isinstance(cell, str):
                 forms.add(cell)
+            if forms.cells == _FIRST_CELLS and not forms.numbers:
+                break  # texts
         if 2 * forms.numbers < forms.cells or not forms.cells:
             continue
         if len(forms.marks) == 2:

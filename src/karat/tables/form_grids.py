@@ -59,12 +59,11 @@ def grid_ratings(columns: Sequence[str], table: str) -> tuple[RatingColumn, ...]
     roles = _roles_of_parts(list(names.values()), size)
     if roles is None:
         first = next(iter(names))
+        readings = (("dimension", "id", "system"), ("dimension", "system", "id"))
+        patterns = [_pattern(first, names[first], reading) for reading in readings]
         raise InputError(
             f"{table}: the parts of column {quoted(first)} may be items or systems: "
-            + " or ".join(
-                f"--column 'score={_pattern(first, names[first], r)}'"
-                for r in (("dimension", "id", "system"), ("dimension", "system", "id"))
-            )  # fmt: skip
+            + " or ".join(f"--column 'score={pattern}'" for pattern in patterns)
         )
     return tuple(RatingColumn(name, **_labels(roles, parts)) for name, parts in names.items())
 

@@ -43,7 +43,8 @@ class ReadingOptions(Settings):
         "--column columns",
         "Column of a role, such as reference=gold; separate several by commas. Roles: candidate, "
         "reference, id, system, source, question, contexts, unit, judge, dimension, score (a "
-        "rating), metric (any other number), epoch (the number of a repeated answer) and ignore. "
+        "rating), metric (any other number), winner (of two systems), epoch (the number of a "
+        "repeated answer) and ignore. "
         "records=PATH is where a JSON file has its records.",
         "ROLE=COLUMN",
     )

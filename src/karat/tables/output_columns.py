@@ -212,13 +212,14 @@ def _is_question(profile: ColumnProfile) -> bool:
     return (
         not profile.is_boolean
         and not profile.is_numeric
+        and not profile.is_code
         and not (is_repeated and profile.mean_length < 20 and profile.mean_words < 2)
     )
 
 
 def _is_input(profile: ColumnProfile) -> bool:
     """Return whether cells are inputs, not labels of their origin such as `news`."""
-    if profile.is_boolean or profile.is_numeric:
+    if profile.is_boolean or profile.is_numeric or profile.is_code:
         return False
     return not (profile.is_label and profile.mean_length < 20 and profile.mean_words < 2)
 
@@ -341,6 +342,9 @@ def _find_unnamed(search: RoleSearch) -> None:
             _refuse_rivals(search, models)
         return
     if not names:
+        return
+    if len(compared := _compared(search, names)) == 2:
+        _take_outputs(search, {name: name.strip() for name in compared})
         return
     other_names = [name for name in names if name not in models]
     humans = [name for name in other_names if is_human(name)]
@@ -467,7 +471,7 @@ def refuse_unknown_texts(search: RoleSearch) -> None:
     """
     roles = search.roles
     outputs = [*filter(None, [roles.candidate]), *roles.outputs.values()]
-    if not outputs or ("ignore" in search.declared and not search.free):
+    if not outputs:
         return
     names = [name for name in _unnamed(search) if search.profiles[name].is_text]
     has_input = bool(roles.source or roles.question or roles.contexts)
@@ -489,6 +493,13 @@ def refuse_unknown_texts(search: RoleSearch) -> None:
                 *([] if roles.references else [option("reference", name)]),
                 f"{option('ignore', name)} to leave it out",
             )
+
+
+def _compared(search: RoleSearch, names: Sequence[str]) -> list[str]:
+    """Return the columns that a column of winners names."""
+    winner = search.roles.winner
+    values = {compact(text) for text in search.profiles[winner].distinct} if winner else set()
+    return [name for name in names if compact(name) in values]
 
 
 def _only_text(search: RoleSearch, name: str) -> bool:

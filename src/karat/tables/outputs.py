@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -115,10 +117,23 @@ def read_sources(
     progress: Progress = silent,
 ) -> EvalSet:
     """Return the set of one table, or of several with a system each."""
-    rows, remark = read_rows(sources, options, progress)
-    first = rows[0].table
-    title = name or (first.system if len(rows) == 1 else "") or "outputs"
-    return build_set(rows, options, title, remark)
+    with _collection_paused():
+        rows, remark = read_rows(sources, options, progress)
+        first = rows[0].table
+        title = name or (first.system if len(rows) == 1 else "") or "outputs"
+        return build_set(rows, options, title, remark)
+
+
+@contextmanager
+def _collection_paused() -> Iterator[None]:
+    """Pause garbage collection: it takes a third of the time for many small records."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def read_rows(

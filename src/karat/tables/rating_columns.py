@@ -8,7 +8,7 @@ such as `--column 'score={dimension}_{judge}'` settles it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -53,15 +53,23 @@ def find_ratings(search: RoleSearch) -> None:
 
 def take_scores(search: RoleSearch) -> None:
     """Make all other columns of numbers scores."""
+    is_declared = bool({"score", "judge", "dimension"} & {*search.declared})
     labels = ("id", "unit", "epoch", "judge", "system", "question", "source", "text")
     scores = [
         name
         for name in search.free
         if _is_number(search.profiles[name])
         and not any(role_rank(role, name) is not None for role in labels)
+        and not (is_declared and _is_rating_name(name, search))
     ]
     search.free = [name for name in search.free if name not in scores]
     search.roles = replace(search.roles, scores=(*search.roles.scores, *scores))
+
+
+def _is_rating_name(name: str, search: RoleSearch) -> bool:
+    """Return whether a name is of a judge or a dimension, so that its numbers are no metric."""
+    parts = read_name(name, search)
+    return any(parts[:2]) and not parts.rest and not is_in("metrics", name)
 
 
 def match_pattern(pattern: str, columns: Sequence[str]) -> list[RatingColumn]:
@@ -129,7 +137,7 @@ def _leave_out_measures(search: RoleSearch) -> None:
 def is_flag(name: str) -> bool:
     """Return whether a name is of a truth value that no person gave: `passed`, `has_error`."""
     words = split_words(name)
-    return is_in("flags", name) or (len(words) > 1 and compact(words[0]) in ("is", "has", "was"))
+    return is_in("flags", name) or (len(words) > 1 and compact(words[0]) in ("has", "was"))
 
 
 def _member_of_object(name: str, search: RoleSearch) -> str:
@@ -210,17 +218,26 @@ class NameParts(NamedTuple):
 
 def read_name(name: str, search: RoleSearch) -> NameParts:
     """Return the judge, dimension and system in the name of a column of ratings."""
-    bare = scale_in_name(name).name.strip()
-    if key := _member_of_object(bare, search):
+    return _read_structure(name, search) or _read_words_of(name, search)
+
+
+def _read_structure(name: str, search: RoleSearch) -> NameParts | None:
+    """Read a name by its place: a member of an object, levels of a header, one of several."""
+    if key := _member_of_object(scale_in_name(name).name.strip(), search):
         return NameParts(dimension=key)
     labels = name.split("/")
     if search.level_kinds and len(labels) == len(search.level_kinds):
         return NameParts(**dict(zip(search.level_kinds, labels, strict=True)))
     if name in search.same_named:
         common, number = search.same_named[name]
-        parts = read_name(common, replace_same_named(search))
+        parts = _read_words_of(common, search)
         if not parts.judge and not parts.rest:
             return parts._replace(judge=str(number))
+    return None
+
+
+def _read_words_of(name: str, search: RoleSearch) -> NameParts:
+    bare = scale_in_name(name).name.strip()
     systems = {compact(system): system for system in search.roles.outputs}
     systems |= {compact(column): system for system, column in search.roles.outputs.items()}
     if (key := compact(bare)) in systems:
@@ -238,11 +255,6 @@ def read_name(name: str, search: RoleSearch) -> NameParts:
     return parts
 
 
-def replace_same_named(search: RoleSearch) -> RoleSearch:
-    """Return the search with columns of one name read one by one."""
-    return replace(search, same_named={})
-
-
 def find_level_kinds(search: RoleSearch) -> tuple[str, ...]:
     """Return what the levels of a header of several rows are, such as system and judge.
 
@@ -258,7 +270,11 @@ def find_level_kinds(search: RoleSearch) -> tuple[str, ...]:
         named_kinds = [
             kind for kind in ("judge", "dimension", "system") if role_rank(kind, level) is not None
         ]
-        tests = {"dimension": partial(is_in, "dimensions"), "judge": is_rater, "system": is_model}
+        tests: dict[str, Callable[[str], bool]] = {
+            "dimension": partial(is_in, "dimensions"),
+            "judge": is_rater,
+            "system": is_model,
+        }
         kinds_of_values = [kind for kind, test in tests.items() if all(map(test, values))]
         kind = next(iter(named_kinds or kinds_of_values), "")
         kinds.append(kind)
@@ -403,18 +419,14 @@ def _is_plain(name: str, parts: NameParts) -> bool:
 
 def _is_rated_scale(profile: ColumnProfile, name: str, search: RoleSearch) -> bool:
     """Return whether cells look like ratings, though the name does not say so."""
-    if any(role_rank(role, name) is not None for role in ("judge", "system", "dimension")):
-        return False
-    if is_flag(name) or _is_count(name):
+    is_named = any(role_rank(role, name) is not None for role in ("judge", "system", "dimension"))
+    if is_named or is_flag(name) or _is_count(name):
         return False
     if not profile.is_numeric:
         return is_on_scale(profile)
-    if role_rank("id", name) is not None or role_rank("unit", name) is not None:
-        return False
-    if name == search.roles.id:
-        return False
-    if profile.is_boolean:
-        return True
+    is_id = role_rank("id", name) is not None or role_rank("unit", name) is not None
+    if is_id or name == search.roles.id or profile.is_boolean:
+        return profile.is_boolean and not is_id
     halves = all((2 * number).is_integer() for number in profile.numbers)
     return halves and min(profile.numbers) >= -10 and len(profile.distinct) > 1
 

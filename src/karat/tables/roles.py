@@ -135,7 +135,7 @@ class RoleSearch:
     same_named: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     """Columns that have one name in the file -> that name, and a number."""
     level_kinds: tuple[str, ...] = ()
-    """What the levels of a header of several rows are, such as system and judge."""
+    """Kinds of the levels of a header of several rows, such as system and judge."""
 
     def take(self, role: str, column: str) -> None:
         """Give a column a role of one column."""
@@ -240,14 +240,14 @@ def _take_known_columns(search: RoleSearch) -> None:
         search.take("system", table.system_column)
         rivals = [name for name in search.columns_named("system") if not table.compared]
         several = [n for n in rivals if len(search.profiles[n].distinct) > 1]
-        if rival := next((n for n in several if _has_names(search.profiles[n])), None):
-            if not _is_function(search, table.system_column, rival):
-                raise search.refuse(
-                    f"columns {quoted(table.system_column)} and {quoted(rival)} may both be the "
-                    "system",
-                    option("system", table.system_column),
-                    option("system", rival),
-                )
+        names = [n for n in several if _has_names(search.profiles[n])]
+        rival = next((n for n in names if not _is_function(search, table.system_column, n)), None)
+        if rival is not None:
+            raise search.refuse(
+                f"columns {quoted(table.system_column)} and {quoted(rival)} may both be the system",
+                option("system", table.system_column),
+                option("system", rival),
+            )
 
 
 def _declared_columns(table: InputTable, options: ReadingOptions) -> dict[str, tuple[str, ...]]:
@@ -527,10 +527,11 @@ def _find_id(search: RoleSearch) -> None:
 def _take_other_id(search: RoleSearch) -> bool:
     """Use a document, an index without a name or codes as the id if they differ between rows."""
     roles, table = search.roles, search.table
-    if roles.unit is not None and "unit" not in search.declared:
-        if compact(roles.unit) not in WEAK_UNITS and _id_grade(search, roles.unit) == "shared":
-            search.roles = replace(roles, id=roles.unit, unit=None)
-            return True
+    unit = None if "unit" in search.declared else roles.unit
+    is_strong = unit is not None and compact(unit) not in WEAK_UNITS
+    if unit is not None and is_strong and _id_grade(search, unit) == "shared":
+        search.roles = replace(roles, id=unit, unit=None)
+        return True
     documents = [
         name
         for name in search.columns_named("unit")
@@ -662,8 +663,8 @@ def _is_one_item(search: RoleSearch) -> bool:
     """Return whether each row is of another system or judge, so that one id may be right."""
     roles = search.roles
     keys = [c for c in (roles.system, roles.judge, roles.dimension, roles.epoch) if c]
-    rows = {tuple(id_of(record.get(key)) for key in keys) for record in search.table.records}
-    return len(rows) == search.rows
+    columns = [search.profiles[key].keys for key in keys]
+    return len({*zip(*columns, strict=True)}) == search.rows
 
 
 def _id_grade(search: RoleSearch, name: str, outer: str | None = None) -> str:
@@ -673,17 +674,15 @@ def _id_grade(search: RoleSearch, name: str, outer: str | None = None) -> str:
     """
     roles = search.roles
     keys = [c for c in (roles.system, roles.judge, roles.dimension, roles.epoch) if c]
-    rows, systems = set(), dict[str, set[str | None]]()
-    for record in search.table.records:
-        item = f"{id_of(record.get(outer or name))}/{id_of(record.get(name))}"
-        rows.add((item, *(id_of(record.get(key)) for key in keys)))
-        if roles.system:
-            systems.setdefault(item, set()).add(id_of(record.get(roles.system)))
-    if len(rows) < search.rows:
+    columns = [search.profiles[key].keys for key in (outer or name, name, *keys)]
+    if len({*zip(*columns, strict=True)}) < search.rows:
         return "repeated"
-    n_systems = len({system for names in systems.values() for system in names})
-    is_shared = n_systems < 2 or any(len(names) > 1 for names in systems.values())
-    return "shared" if is_shared else "apart"
+    if roles.system is None:
+        return "shared"
+    items = {*zip(columns[0], columns[1], strict=True)}
+    systems = search.profiles[roles.system]
+    n_pairs = len({*zip(columns[0], columns[1], systems.keys, strict=True)})
+    return "shared" if len({*systems.keys}) < 2 or n_pairs > len(items) else "apart"
 
 
 def _texts_identify(search: RoleSearch) -> bool:
@@ -739,7 +738,7 @@ def _refuse_unknown_systems(search: RoleSearch) -> None:
     columns = [roles.id] if roles.id else [c for c in (roles.question, roles.source) if c]
     if roles.id_within:
         columns.append(roles.id_within)
-    items = [tuple(id_of(r.get(c)) for c in columns) for r in search.table.records]
+    items = [*zip(*(search.profiles[c].keys for c in columns), strict=True)]
     if not columns or len({*items}) == len(items):
         return
     for name in (*search.free, *search.ignored):
@@ -769,7 +768,9 @@ def _refuse_unknown_judges(search: RoleSearch) -> None:
         return
     keys += [c for c in (roles.system, roles.dimension, roles.epoch) if c]
     rows: dict[tuple[str | None, ...], int] = {}
-    items = [tuple(id_of(r.get(c)) for c in keys) for r in search.table.records]
+    items = [*zip(*(search.profiles[c].keys for c in keys), strict=True)]
+    if len({*items}) == len(items):
+        return
     for row, item in enumerate(items):
         first = rows.setdefault(item, row)
         records = search.table.records[first], search.table.records[row]

@@ -162,7 +162,7 @@ def _listing(names: Sequence[str]) -> str:
 
 
 class _RawRating(NamedTuple):
-    row: int
+    location: Location
     column: str
     system: str
     id: str
@@ -203,7 +203,9 @@ def make_rows(
             text_of(record.get(column)) if column else None
             for column in (roles.source, roles.question)
         )
-        contexts = _list_texts(record.get(roles.contexts or ""), roles.contexts in list_columns)
+        contexts: list[str] = []
+        if roles.contexts is not None:
+            contexts = _list_texts(record.get(roles.contexts), roles.contexts in list_columns)
         output = TableOutput(
             location,
             system,
@@ -221,7 +223,7 @@ def make_rows(
                 output._replace(system=name, candidate=text, epoch=number)
                 for name, text, number in _outputs_of(record, roles, system, epoch, answer_lists)
             )
-        raw_ratings += _raw_ratings(row, record, roles, system, item, epoch, location)
+        raw_ratings += _raw_ratings(record, roles, system, item, epoch, location)
         scores += _scores_of(record, roles, system, item, epoch, location, table.decimal)
     ratings, scales, remarks = _parse_ratings(table, raw_ratings, options)
     if roles.winner and (compared := list(_comparisons(table, roles, ids))):
@@ -358,6 +360,8 @@ def _reference_texts(
 
 def _list_texts(value: Any, is_list: bool) -> list[str]:
     """Return the texts in a cell: the items of a list without empty ones, or a single text."""
+    if isinstance(value, str) and not is_list:
+        return [value] if value.strip() else []
     items = parse_list(value) if is_list or not isinstance(value, str) else None
     texts = [_item_text(item) for item in ([value] if items is None else items)]
     return [text for text in texts if text is not None]
@@ -372,7 +376,6 @@ def _item_text(item: Any) -> str | None:
 
 
 def _raw_ratings(
-    row: int,
     record: Mapping[str, Any],
     roles: Roles,
     system: str,
@@ -383,9 +386,9 @@ def _raw_ratings(
     """Yield the cells of ratings in a record, without empty ones."""
     if roles.kind != "ratings":
         return
-    columns = list(roles.ratings)
+    columns = roles.ratings
     if roles.score is not None:
-        columns.append(RatingColumn(roles.score))
+        columns = (*columns, RatingColumn(roles.score))
     for rating in columns:
         cell = record.get(rating.column)
         if is_missing(cell):
@@ -412,7 +415,7 @@ def _raw_ratings(
             name = scale_in_name(rating.column).name.strip()
             dimension = name if is_plain else DEFAULT_DIMENSION
         yield _RawRating(
-            row,
+            location,
             rating.column,
             rating.system or system,
             rating.id or item,
@@ -433,7 +436,7 @@ def _scores_of(
     decimal: str,
 ) -> Iterator[TableScore]:
     """Yield the scores in a record, without missing ones."""
-    if roles.outputs:
+    if roles.outputs or not (roles.scores or roles.kind == "scores"):
         return
     columns = [(scale_in_name(name).name.strip(), name) for name in roles.scores]
     if roles.kind == "scores" and roles.score is not None:
@@ -469,7 +472,7 @@ def _parse_ratings(
     scales: dict[str, Scale] = {}
     remarks: list[str] = []
     n_marks = 0
-    shared_scales = _shared_scales(by_dimension)
+    shared_scales = _shared_scales(table, by_dimension, options)
     for dimension, cells in by_dimension.items():
         marked = [raw for raw in cells if not is_missing_mark(raw.cell)]
         n_marks += len(cells) - len(marked)
@@ -487,9 +490,9 @@ def _parse_ratings(
             if scale.excludes(number):
                 problem = f"found {number:g} in column {quoted(raw.column)}"
                 expected = f"expected {scale} for {short(dimension)}"
-                raise InputError(f"{table.location(raw.row)}: {problem}, {expected}")
+                raise InputError(f"{raw.location}: {problem}, {expected}")
             key = raw.system, raw.id, raw.epoch, raw.judge, dimension
-            ratings.append(Rating(table.location(raw.row), *key, number))
+            ratings.append(Rating(raw.location, *key, number))
         if marked:
             scales[dimension] = scale
     if n_marks:
@@ -504,15 +507,24 @@ def _parse_ratings(
     return ratings, scales, remarks
 
 
-def _shared_scales(by_dimension: Mapping[str, Sequence[_RawRating]]) -> dict[str, Scale]:
-    """Return the scale of words of dimensions that share labels: that of all their labels."""
+def _shared_scales(
+    table: InputTable, by_dimension: Mapping[str, Sequence[_RawRating]], options: ReadingOptions
+) -> dict[str, Scale]:
+    """Return the scale of words of dimensions that share labels: that of all their labels.
+
+    Dimensions whose labels are together on no known scale are refused.
+    """
     labels = {
         dimension: {
             normal_label(id_of(raw.cell) or "")
             for raw in cells
-            if not is_missing_mark(raw.cell) and parse_rating(raw.cell) is None
+            if isinstance(raw.cell, str)
+            and not raw.cell.isdecimal()
+            and not is_missing_mark(raw.cell)
+            and parse_rating(raw.cell) is None
         }
         for dimension, cells in by_dimension.items()
+        if declared_scale(dimension, options.scale) is None
     }
     scales: dict[str, Scale] = {}
     for dimension, words in labels.items():
@@ -520,15 +532,21 @@ def _shared_scales(by_dimension: Mapping[str, Sequence[_RawRating]]) -> dict[str
         while len(union) > before:
             before = len(union)
             union |= {w for other in labels.values() if other & union for w in other}
-        scale = find_word_scale(union) if union and union != words else None
+        n_sharing = sum(1 for other in labels.values() if other & union)
+        if not words or n_sharing < 2:
+            continue
+        scale = find_word_scale(union)
         if scale is not None:
             ends = min(scale.values.values()), max(scale.values.values())
             scales[dimension] = Scale(*ends, words=scale, is_inferred=True)
-    same = {dimension for dimension in scales}
-    for dimension, words in labels.items():  # all dimensions with the labels of a shared scale
-        shared = next((scales[d] for d in same if labels[d] & words), None)
-        if dimension not in scales and shared is not None:
-            scales[dimension] = shared
+        elif find_word_scale(words) is not None:
+            listed = ",".join(sorted(union)[:8])
+            raise InputError(
+                f"{table.name}: dimensions share ratings such as {quoted(min(words))}, and no "
+                f"known scale has {', '.join(map(quoted, sorted(union)[:8]))}: name the labels "
+                f"from the lowest to the highest for each, as in {option_name('scale')} "
+                f"{quoted(f'{dimension}={listed}')}"
+            )
     return scales
 
 
@@ -537,7 +555,16 @@ def _values(
 ) -> list[float] | Scale:
     """Return the ratings of a dimension as numbers, or the scale of words that they are on."""
     if scale is None or scale.words is None:
-        numbers = [parse_number_cell(raw.cell, table.decimal) for raw in cells]
+        known_numbers: dict[Any, float | None] = {}
+        for raw in cells:
+            if isinstance(raw.cell, str) and raw.cell not in known_numbers:
+                known_numbers[raw.cell] = parse_number_cell(raw.cell, table.decimal)
+        numbers = [
+            known_numbers[raw.cell]
+            if isinstance(raw.cell, str)
+            else parse_number_cell(raw.cell, table.decimal)
+            for raw in cells
+        ]
         bad = next((i for i, number in enumerate(numbers) if number is None), None)
         if bad is None:
             return [number for number in numbers if number is not None]
@@ -551,7 +578,7 @@ def _values(
         if words is not None and scale is None:
             ends = min(words.values.values()), max(words.values.values())
             return Scale(*ends, words=words, is_inferred=True)
-        location, raw = table.location(cells[bad].row), cells[bad]
+        location, raw = cells[bad].location, cells[bad]
         if any(number is not None for number in numbers):
             raise InputError(
                 f"{location}: found {quoted(raw.cell)} in column {quoted(raw.column)}, expected a "
@@ -563,5 +590,5 @@ def _values(
         if scale.words.parse(id_of(raw.cell) or "") is None:
             problem = f"found {quoted(raw.cell)} in column {quoted(raw.column)}"
             expected = f"expected one of {', '.join(scale.words.labels)} ({option_name('scale')})"
-            raise InputError(f"{table.location(raw.row)}: {problem}, {expected}")
+            raise InputError(f"{raw.location}: {problem}, {expected}")
     return scale

@@ -35,7 +35,7 @@ def find_winner(search: RoleSearch) -> None:
 
 def _names_sides(search: RoleSearch, name: str, pairs: list[SidePair]) -> bool:
     """Return whether the cells of a column name the two sides of other columns."""
-    cells = [value for value in search.profiles[name].present]
+    cells = search.profiles[name].present
     columns = {compact(column) for column in search.table.columns if column != name}
     keys = {compact(str(value)) for value in cells} - word_lists()["ties"]
     if keys and keys <= columns and len(keys) <= 2:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -28,6 +28,7 @@ from karat.evalset.reading import (
     Reading,
     check_member,
     output_columns,
+    parse_number,
     read_json_lines,
     read_text,
     split_names,
@@ -90,7 +91,11 @@ def build_sample_set(
             "/".join([sample.task] * (len(tasks) > 1) + [sample.name] * is_repeated)
             for sample in segments.values()
         ]
-    if lost := sum(sample.output is None for sample in samples):
+    without_texts = bool(samples) and all(sample.output is None for sample in samples)
+    lost = 0 if without_texts else sum(sample.output is None for sample in samples)
+    if without_texts:
+        remarks = [*remarks, "The log has no generated texts: its metrics are scores of the set."]
+    if lost:
         remarks = [*remarks, f"{lost:,} of {len(samples):,} samples have no output."]
     draft = EvalSetDraft(
         name or path.resolve().stem,
@@ -104,6 +109,7 @@ def build_sample_set(
         dimensions=dimensions.values(),
         description=description,
         remarks=remarks,
+        without_texts=without_texts,
     )
     for (system, segment), sample in cells.items():
         for dimension in dimensions:
@@ -111,7 +117,25 @@ def build_sample_set(
                 model = sample.graders.get(dimension, "")
                 at = system, segment, model or judge, dimension
                 draft.judge(*at, value, sample.location, MODEL if model else "")
-    return draft.finish()
+    evalset = draft.finish()
+    return _with_logged_scores(evalset, cells, dimensions) if without_texts else evalset
+
+
+def _with_logged_scores(
+    evalset: EvalSet,
+    cells: Mapping[tuple[str, str], LoggedSample],
+    dimensions: Collection[str],
+) -> EvalSet:
+    """Return the set with the numbers of each metric in the log as scores of segments."""
+    metrics: dict[str, dict[str, dict[str, float]]] = {}
+    for (system, segment), sample in cells.items():
+        for metric, value in sample.scores.items():
+            number = float(value) if isinstance(value, bool) else parse_number(value)
+            if number is not None and metric not in dimensions:
+                metrics.setdefault(metric, {}).setdefault(system, {})[segment] = number
+    for metric, scores in metrics.items():
+        evalset = evalset.with_scores(metric, scores)
+    return evalset
 
 
 def _score_dimensions(
@@ -131,6 +155,13 @@ def _score_dimensions(
 
 LM_EVAL_FILES = ("samples_*.jsonl",)
 RAW = "raw"
+_LOGGED = frozenset(
+    [
+        *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"),
+        *("doc_hash", "prompt_hash", "target_hash", "task", "model"),
+    ]
+)
+"""Members of a sample that are no metrics."""
 _NAME = re.compile(r"samples_(?P<task>.+?)(_(?P<time>\d{4}-\d\d-\d\dT.*))?\.jsonl")
 
 
@@ -169,6 +200,12 @@ def read_lm_eval(
             file, row, location, reading, filter == RAW, targets == "lists"
         )
     ]
+    with_texts = {(s.system, s.task) for s in samples if s.output is not None}
+    for sample in samples:
+        if sample.output is None and (sample.system, sample.task) in with_texts:
+            problem = "found likelihoods of given answers, expected generated text"
+            reading.problem(sample.location, f"{problem} as in other samples")
+            break
     if filter == RAW:  # the same for each filter
         samples = list({(s.system, s.task, s.name, s.time): s for s in samples}.values())
     description = "Samples of lm-evaluation-harness"
@@ -231,13 +268,19 @@ def _lm_eval_samples(
         return
     if responses is None:
         return
-    texts = _generated_texts(responses)
-    if texts is None:
-        problem = "found likelihoods of given answers, expected generated text"
-        reading.problem(location, f"{problem}; tasks of the type generate_until have it")
+    generated = _generated_texts(responses)
+    if generated is None and not _are_likelihoods(responses):
+        reading.problem(location, "found several responses, expected generated text of one request")
         return
+    texts: Sequence[str | None] = generated or [None]
     scores = row.get("metrics")
-    score_names = scores if isinstance(scores, list) else []
+    score_names = scores if isinstance(scores, list) else [key for key in row if key not in _LOGGED]
+    if texts == [None]:
+        score_names = [key for key in score_names if parse_number(row.get(str(key))) is not None]
+    if texts == [None] and not score_names:
+        problem = "found likelihoods of given answers and no metric"
+        reading.problem(location, f"{problem}, expected generated text or metrics such as acc")
+        return
     for time, text in enumerate(texts, 1):
         yield LoggedSample(
             system=file.resolve().parent.name or "lm-eval",
@@ -261,6 +304,17 @@ def _generated_texts(responses: list[Any]) -> list[str] | None:
     if likelihood or not texts or not all(isinstance(text, str) for text in texts):
         return None
     return list(texts)
+
+
+def _are_likelihoods(responses: list[Any]) -> bool:
+    """Return whether responses are likelihoods of given answers, each with a truth value."""
+    pairs = [responses[0]] if len(responses) == 1 and _is_likelihood(responses[0]) else responses
+    return bool(pairs) and all(map(_is_likelihood, pairs))
+
+
+def _is_likelihood(value: object) -> bool:
+    value = value[0] if isinstance(value, list) and len(value) == 1 else value
+    return isinstance(value, list) and len(value) == 2 and str(value[1]) in ("True", "False")
 
 
 def _target_references(target: object, lists: bool) -> tuple[str, ...]:
