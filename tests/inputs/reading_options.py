@@ -1,0 +1,63 @@
+"""What a user answers when the loader asks, by the expectations of a sample file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from plain_reading import Case
+
+PROBLEMS = {
+    "promptfoo_results": r"\b(1|one)\b.*(missing|without|no )|(missing|without|no ).*\b1\b",
+    "20261002_120000": r"\b(2|two)\b.*(missing|without|no )|(missing|without|no ).*\b2\b",
+    "samples_gsm8k_2026-10-02T15-40-12": "filter",
+    "1790928800007-lf-traces-export-cmf2k1": r"\b(1|one)\b.*(missing|without|no )",
+    "phoenix_spans": "span|16 rows|16 of 24|left out",
+    "human_judgments": "prefer|compar|pair",
+    "ratings_with_gaps": r"\b(7|seven)\b|missing",
+    "mqm_letters_ende": "severit|weight|errors",
+    "manager_scores": "too long",
+    "three_scores": "score",
+    "log_varying": r"missing|without|no (reference|candidate)",
+    "baseline": r"\b(8|4|2)\b.*|both|missing|without",
+    "merged_runs": "again|twice|repeat|same|copy|copies",
+    "rating_workbook": "Ratings",
+    "review_log": "date|2026",
+    "braintrust_experiment": r"\b(1|one)\b.*(missing|without|no )|(missing|without|no ).*\b1\b",
+    "batch_output": r"\b(1|one)\b.*(missing|without|no )|(missing|without|no ).*\b1\b",
+    "prodigy_choice": r"ignore|missing|without|left out|no ",
+    "predictions": "gold",
+    "scores_with_mean": "last|mean|formula|left out",
+    "dev": "header",
+    "transposed": "transpos|exchang|turned",
+    "ranking": "lower|best",
+}
+"""Case -> what the report of an accepted file says about its problem."""
+
+
+def columns_of(case: Case) -> dict[str, str]:
+    """Return the option `columns` for the expected roles."""
+    columns = {}
+    for role, names in case["roles"].items():
+        columns[role] = names if isinstance(names, str) else ",".join(names)
+    for key, role in (("judges", "judge"), ("systems", "system"), ("dimensions", "dimension")):
+        if case.get(key):
+            columns[role] = ",".join(case[key])
+    return columns
+
+
+def options_for(case: Case, message: str, options: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the option that a message asks for, with its expected value; None without one."""
+    answers: dict[str, Any] = {}
+    if "--column" in message and "columns" not in options:
+        answers["columns"] = columns_of(case)
+    elif "--sheet" in message and "sheet" not in options:
+        sheet = case.get("sheet")
+        answers["sheet"] = "*" if isinstance(sheet, list) else sheet
+    elif "--header" in message and "header" not in options:
+        answers["header"] = case.get("header_rows", [0])[0] + 1
+    elif "--skip-missing" in message and "skip_missing" not in options:
+        answers["skip_missing"] = True
+    elif "--repeats" in message and "repeats" not in options:
+        answers["repeats"] = "answers"
+    return answers or None

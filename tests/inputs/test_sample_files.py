@@ -1,0 +1,45 @@
+"""Every sample file is read right, or refused with the option that settles it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import karat as kt
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from judging import Outcome, judge_case, totals
+from plain_reading import Case
+from reading_options import PROBLEMS, options_for
+
+FOLDER = Path(__file__).parent
+CASES: list[Case] = json.loads((FOLDER / "expected.json").read_text("utf-8"))["cases"]
+
+
+def judge(case: Case, folder: Path = FOLDER) -> Outcome:
+    """Return what becomes of a case in a folder."""
+    pattern = PROBLEMS.get(case["name"], "")
+    return judge_case(case, folder / "files", kt.read_outputs, options_for, pattern)
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
+def test_a_sample_file_is_read_right_or_refused(case: Case) -> None:
+    outcome = judge(case)
+    assert outcome.verdict in ("right", "refused"), outcome
+
+
+def main(folder: Path) -> None:
+    """Print the outcome of each case, and the totals."""
+    cases = json.loads((folder / "expected.json").read_text("utf-8"))["cases"]
+    outcomes = [judge(case, folder) for case in cases]
+    for outcome in outcomes:
+        print(f"{outcome.verdict:8} {outcome.name}  {outcome.reason}  {outcome.options}".rstrip())
+    print(", ".join(f"{count} {verdict}" for verdict, count in totals(outcomes).items()))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)
