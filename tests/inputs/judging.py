@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from plain_reading import Case, Fact, as_score, as_text, as_texts, facts_of
+from inputs.plain_reading import Case, Fact, as_score, as_text, as_texts, facts_of
 
 from karat.errors import InputError
 from karat.evalset.sets import EvalSet

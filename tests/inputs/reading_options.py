@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from plain_reading import Case
+from inputs.plain_reading import Case
 
 PROBLEMS = {
     "promptfoo_results": r"\b(1|one)\b.*(missing|without|no )|(missing|without|no ).*\b1\b",

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from inputs.judging import compare, disagreements, readings_of
+from inputs.plain_reading import Case, Fact, facts_of
 
 import karat as kt
 from karat.evalset.sets import EvalSet
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from judging import compare, disagreements, readings_of
-from plain_reading import Case, Fact, facts_of
 
 FOLDER = Path(__file__).parent
 FILES = FOLDER / "files"

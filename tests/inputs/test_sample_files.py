@@ -7,14 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from inputs.judging import Outcome, judge_case, totals
+from inputs.plain_reading import Case
+from inputs.reading_options import PROBLEMS, options_for
 
 import karat as kt
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from judging import Outcome, judge_case, totals
-from plain_reading import Case
-from reading_options import PROBLEMS, options_for
 
 FOLDER = Path(__file__).parent
 CASES: list[Case] = json.loads((FOLDER / "expected.json").read_text("utf-8"))["cases"]
