@@ -25,6 +25,7 @@ LAYERS = (
     ("arithmetic",),
     ("text",),
     ("evalset",),
+    ("tables",),
     ("metrics",),
     ("stats",),
     ("scoring", "ranked_segments"),

@@ -187,6 +187,7 @@ from karat.studio.export.formats import export_studio as export_studio
 from karat.studio.export.log import import_studio as import_studio
 from karat.studio.opening import OpenStudio as OpenStudio
 from karat.studio.opening import open_studio as open_studio
+from karat.tables.outputs import read_outputs as read_outputs
 from karat.text.references import References as References
 from karat.text.segments import Lines as Lines
 from karat.text.tokens import Recipe as Recipe

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from inspect import signature
 from numbers import Integral, Real
@@ -86,6 +86,28 @@ def parameter_name(f: Field[Any]) -> str:
     """Return the name of a setting as a parameter: in its `option`, or else that of the field."""
     names = [word for word in f.metadata["option"].split() if not word.startswith("-")]
     return names[0] if names else f.name
+
+
+class NamedTexts(Mapping[str, str]):
+    """Texts by name, such as columns by role; immutable, so that it can be a default."""
+
+    def __init__(self, texts: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> None:
+        self._texts = dict(texts)
+
+    def __getitem__(self, name: str) -> str:
+        return self._texts[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._texts.items()))
+
+    def __repr__(self) -> str:
+        return repr(self._texts)
 
 
 @dataclass(frozen=True)
@@ -300,9 +322,11 @@ def parse_setting(
 
 
 def _plain_value(value: Any, kind: type, items: type | None) -> Any:
-    """Return a list as a tuple, and a whole number given for a float, or numpy's, as Python's."""
+    """Return lists as tuples, mappings as `NamedTexts`, and numbers of the kind as Python's."""
     if kind is tuple and isinstance(value, list | tuple):
         return tuple(_plain_value(item, items or object, None) for item in value)
+    if kind is NamedTexts and isinstance(value, Mapping):
+        return NamedTexts(value)
     if isinstance(value, bool):
         return value
     if kind is float and isinstance(value, Real):
@@ -316,6 +340,7 @@ _KIND_WORDS = {
     bool: "true or false",
     str: "a string",
     tuple: "a list",
+    NamedTexts: "texts by name",
 }
 
 
@@ -324,6 +349,10 @@ def _problem(f: Field[Any], value: Any) -> str:
     kind, items = f.metadata["kind"], f.metadata["items"]
     if value is None:
         return "" if f.default is None else "is missing"
+    if kind is NamedTexts and isinstance(value, NamedTexts):
+        texts = (text for item in value.items() for text in item)
+        bad = next((text for text in texts if not isinstance(text, str) or not text), None)
+        return "" if bad is None else f"has {quoted(bad)}, expected texts that are not empty"
     if kind is not tuple or not isinstance(value, tuple):
         return _value_problem(f, kind, value)
     if items is not None:

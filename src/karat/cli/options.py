@@ -34,7 +34,7 @@ from karat.errors import InputError, OutputError, quoted
 from karat.headings import ADVANCED, INPUT, OUTPUT, TABLES, TESTS
 from karat.registry import registry_of
 from karat.report.render.renderers import check_spreadsheet_safe
-from karat.settings import Settings, parameter_name, resamples_setting, seed_setting
+from karat.settings import NamedTexts, Settings, parameter_name, resamples_setting, seed_setting
 
 if TYPE_CHECKING:
     from karat.cli.inputs import InputFiles
@@ -95,6 +95,9 @@ def setting_option(name: str, declared: Field[Any], **look: Any) -> Callable[[F]
     if kind is tuple:
         more["show_default"] = False  # the help text states it
         more["multiple"] = items not in (int, float)
+    if kind is NamedTexts:
+        more |= {"multiple": True, "show_default": False, "callback": _parse_named_texts}
+        default = ()
     value_kind: Any = None
     if about["choices"]:
         value_kind = choice(*about["choices"])
@@ -108,6 +111,21 @@ def setting_option(name: str, declared: Field[Any], **look: Any) -> Callable[[F]
     elif (about["low"], about["high"]) == (0.0, 1.0):
         value_kind = share()
     return option(spelling, about["help"], value_kind, default, **more)
+
+
+def _parse_named_texts(
+    ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
+) -> NamedTexts:
+    """Return the texts of a repeated option NAME=TEXT by name."""
+    texts: dict[str, str] = {}
+    for item in value:
+        name, equals, text = item.partition("=")
+        if not (name and equals and text):
+            raise click.UsageError(f"{param.opts[0]} {quoted(item)}: expected {param.metavar}")
+        if name in texts:
+            raise click.UsageError(f"{param.opts[0]}: {quoted(name)} is given twice")
+        texts[name] = text
+    return NamedTexts(texts)
 
 
 def settings_options(cls: type[Settings], *names: str) -> Callable[[F], F]:

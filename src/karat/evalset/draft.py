@@ -43,7 +43,12 @@ class EvalSetDraft:
         licence: str = "",
         remarks: Sequence[str] = (),
         trees: Sequence[Sequence[Tree]] | None = None,
+        contexts: Sequence[Sequence[str]] | None = None,
+        without_texts: bool = False,
     ) -> None:
+        self.without_texts = without_texts
+        """True for judgements of outputs whose texts are unknown."""
+        self.contexts = None if contexts is None else tuple(map(tuple, contexts))
         self.name, self.description, self.licence = name, description, licence
         self.remarks = tuple(remarks)
         self.reading, self.location = reading, location
@@ -102,11 +107,19 @@ class EvalSetDraft:
         if len(self.references) != len(self.segments):
             count, expected = len(self.references), len(self.segments)
             self._problem(f"references: found {count:,} segments, expected {expected:,}")
-        for i, texts in enumerate(self.references, 1):
+        self._check_lists("references", self.references)
+        if self.contexts is not None:
+            if len(self.contexts) != len(self.segments):
+                count, expected = len(self.contexts), len(self.segments)
+                self._problem(f"contexts: found {count:,} segments, expected {expected:,}")
+            self._check_lists("contexts", self.contexts)
+
+    def _check_lists(self, title: str, texts_by_segment: Sequence[Sequence[object]]) -> None:
+        for i, texts in enumerate(texts_by_segment, 1):
             for text in texts:
                 if not isinstance(text, str):
                     kind = type(text).__name__
-                    self._problem(f"references of segment {i}: found {kind}, expected str")
+                    self._problem(f"{title} of segment {i}: found {kind}, expected str")
 
     def _check_trees(self, trees: Sequence[Sequence[object]]) -> None:
         """Record trees that do not match the references or cannot be written as CoNLL-U."""
@@ -196,7 +209,7 @@ class EvalSetDraft:
             advice = f"which is not declared ({short(', '.join(self.dimensions) or 'none')})"
             return f"a judgement of dimension {quoted(dimension)}, {advice}"
         outputs, index = self.systems[system], self._segment[segment]
-        if index < len(outputs) and outputs[index] is None:
+        if not self.without_texts and index < len(outputs) and outputs[index] is None:
             output = f"system {quoted(system)} on segment {quoted(segment)}"
             return f"a judgement of {output}, which has no output"
         if not is_name(judge):
@@ -225,6 +238,7 @@ class EvalSetDraft:
             self.trees,
             draws=draws,
             pairs=tuple(pair for _, pair in pairs),
+            contexts=self.contexts,
         )
 
     def _check_twice(self, rows: JudgementTable) -> None:
@@ -259,6 +273,7 @@ def make_evalset(
     dimensions: Iterable[Dimension | str] = (),
     judge_kinds: Mapping[str, str] = MappingProxyType({}),
     draws: Iterable[Draw] | None = None,
+    contexts: Sequence[str | Sequence[str]] | None = None,
     description: str = "",
     licence: str = "",
 ) -> EvalSet:
@@ -276,6 +291,7 @@ def make_evalset(
         dimensions: dimensions, or their names if higher is better.
         judge_kinds: `person`, `model` or `adjudicated` by judge; others count as people.
         draws: how segments or groups were drawn for judging.
+        contexts: for each segment the passages that systems were given, or a single one.
         description, licence: texts about the set.
     """
     for system, texts in systems.items():
@@ -300,6 +316,9 @@ def make_evalset(
         trees=None
         if trees is None
         else [[group] if isinstance(group, Tree) else group for group in trees],
+        contexts=None
+        if contexts is None
+        else [[group] if isinstance(group, str) else group for group in contexts],
     )
     for row in number_rows(judgements, f"{name}, judgements"):
         draft.judge(*row)

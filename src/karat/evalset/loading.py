@@ -22,13 +22,16 @@ from karat.evalset.catalogue import (
     first_line,
     json_object,
 )
-from karat.evalset.reading import Reading
+from karat.evalset.judgements import Judgement
+from karat.evalset.reading import Reading, read_lines
 from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent
 from karat.registry import Registry, load
 from karat.results import Result
 
 _FORMATS = "karat.evalset.formats"
+TABLE = "table"
+"""The format of any table, for files that have no other format."""
 _SUFFIXES = (".tsv", ".jsonl", ".jl", ".json", ".eval", ".sqlite")
 
 RESERVED_OPTIONS = (
@@ -116,6 +119,10 @@ FORMATS = Registry(
             f"{_FORMATS}.jsonl:read_jsonl",
             writer=f"{_FORMATS}.jsonl:format_jsonl",
             about="one file of JSON lines with segments, outputs and judgements",
+        ),
+        TABLE: SetFormat(
+            "karat.tables.outputs:read_table_set",
+            about="any table of outputs or ratings: CSV, JSON, parquet, XLSX, exports of other tools",
         ),
     },
     check=check_format,
@@ -271,9 +278,14 @@ def as_additions(
     return additions
 
 
-def as_evalset(evalset: EvalSet | GivenPath, progress: Progress = silent) -> EvalSet:
-    """Return a set unchanged, or load it by name or path."""
-    return evalset if isinstance(evalset, EvalSet) else load_evalset(evalset, progress=progress)
+def as_evalset(evalset: EvalSet | GivenPath | Any, progress: Progress = silent) -> EvalSet:
+    """Return a set unchanged, or load it by name or path; read frames and records as a table."""
+    if isinstance(evalset, EvalSet):
+        return evalset
+    if not isinstance(evalset, str | os.PathLike) and load("karat.tables.frames:is_frame")(evalset):
+        frame_set: EvalSet = load("karat.tables.outputs:read_outputs")(evalset, progress=progress)
+        return frame_set
+    return load_evalset(evalset, progress=progress)
 
 
 def evalset_advice(name_or_path: GivenPath) -> str:
@@ -312,14 +324,44 @@ def read_evalset(
     return added.add_to(evalset, reading)
 
 
+def _is_table(path: Path) -> bool:
+    is_table: bool = load("karat.tables.files:is_table")(path)
+    return is_table
+
+
+def is_native_jsonl(path: Path, line: str) -> bool:
+    """Return whether a file with this first line is a set in Karat's JSON lines.
+
+    Its first object is a header, a segment with outputs, or a judgement of segments that follow.
+    """
+    record = json_object(line)
+    if "evalset" in record:
+        return True
+    outputs = record.get("outputs")
+    if isinstance(outputs, dict) and "inputs" not in record:
+        return all(text is None or isinstance(text, str) for text in outputs.values())
+    if "draw" in record or {*Judgement._fields} <= {*record}:
+        return any('"outputs"' in text for text in read_lines(path))
+    return False
+
+
 def detect(path: Path) -> tuple[str, Path]:
-    """Return the format and path of a set: a file, a folder, or the only set in a folder."""
+    """Return the format and path of a set: a file, a folder, or the only set in a folder.
+
+    A file that has no other format is a table if it can be one.
+    """
     if path.is_dir() and (format := EVALSETS.recognise(path)):
         return format, path
     files = sorted(path.iterdir()) if path.is_dir() else [path]
     sets = [file for file in files if file.suffix in _SUFFIXES and file.is_file()]
     matches = [(format, file) for file in sets if (format := EVALSETS.recognise(file))]
     if len(matches) == 1:
-        return matches[0]
+        format, file = matches[0]
+        is_other = format == "jsonl" and not is_native_jsonl(file, first_line(file))
+        if not is_other or not _is_table(file):
+            return matches[0]
+        return TABLE, file
+    if path.is_file() and _is_table(path):
+        return TABLE, path
     advice = f"expected a folder with karat.toml, or name the format ({', '.join(FORMATS)})"
     raise InputError(f"{path}: not recognised as an evaluation set: {advice}")

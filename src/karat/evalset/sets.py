@@ -62,6 +62,8 @@ class EvalSet:
     """The draws of segments or groups for judging; None if they are unknown."""
     pairs: tuple[JudgedPair, ...] = ()
     """Comparisons of two outputs; `judgements` has the share of wins of each output."""
+    contexts: tuple[tuple[str, ...], ...] | None = None
+    """The passages that systems were given for each segment; None if the set has none."""
     offered: Offered = field(default_factory=dict, compare=False)
     """Scores of other metrics that come with the set, by name, read on demand."""
     left_out: frozenset[str] = field(default=frozenset(), compare=False)
@@ -73,6 +75,11 @@ class EvalSet:
 
     def __len__(self) -> int:
         return len(self.segments)
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether any system has an output; a set of ratings alone has none."""
+        return any(text is not None for outputs in self.systems.values() for text in outputs)
 
     @property
     def grouping(self) -> str:
@@ -114,6 +121,7 @@ class EvalSet:
             *(rows.system, rows.segment, rows.judge, rows.dimension, rows.value),
             None if self.draws is None else [[*draw] for draw in self.draws],
             [[*pair] for pair in self.pairs],
+            *(() if self.contexts is None else (["contexts"], *self.contexts)),
         )
 
     def human(
@@ -308,6 +316,7 @@ class EvalSet:
             sources=None if self.sources is None else tuple(self.sources[i] for i in indices),
             references=_select_references(self.references, indices, places),
             trees=self.trees and _select_references(self.trees, indices, places),
+            contexts=self.contexts and tuple(self.contexts[i] for i in indices),
             systems={name: tuple(self.systems[name][i] for i in indices) for name in system_names},
             judgements=rows,
             pairs=pairs,

@@ -5,6 +5,7 @@ r"""Karat's own layout: a folder of line-aligned text files, a table of judgemen
     references/*.txt    optional: one file per reference, in the order of their names
     references/*.conllu optional: dependency trees, one sentence per segment (see below)
     source.txt          optional: the sources
+    contexts.jsonl      optional: the passages that systems were given, an array per segment
     segments.tsv        optional: columns id (default: 1, 2, …) and group
     human.tsv           optional: judgements, with columns system, segment, judge, dimension, value,
                         and perhaps kind (of the judge: person, model or adjudicated) and other
@@ -51,6 +52,7 @@ _KINDS = {
     **dict.fromkeys(("name", "description", "licence"), str),
     "optional-references": bool,  # an empty line in a reference file is a missing reference
     "optional-outputs": bool,  # an empty line in a system's file is a missing output
+    "without-texts": bool,  # judgements of outputs whose texts are unknown
     "escapes": bool,  # \n, \r, \\ and \e (an empty text) are escapes
     "systems": list,  # in order; by default the system files sorted by name
     "dimension": list,
@@ -161,6 +163,7 @@ def read_directory(path: Path, reading: Reading) -> EvalSet:
     source = path / "source.txt"
     sources = _drop_missing(files.lines(source, optional=False)) if source.exists() else None
     segments, groups = _read_segments(path / "segments.tsv", files, reading)
+    contexts = _read_contexts(path / CONTEXTS, files, reading)
     reading.check()
     draft = EvalSetDraft(
         settings["name"],
@@ -175,6 +178,8 @@ def read_directory(path: Path, reading: Reading) -> EvalSet:
         dimensions=dimensions,
         description=settings.get("description", ""),
         licence=settings.get("licence", ""),
+        contexts=contexts,
+        without_texts=settings.get("without-texts", False),
     )
     if (path / "human.tsv").exists():
         for judgement in read_judgement_table(path / "human.tsv", reading):
@@ -303,6 +308,27 @@ def _read_segments(
     return [row[0] for _, row in rows], groups
 
 
+CONTEXTS = "contexts.jsonl"
+
+
+def _read_contexts(path: Path, files: _Files, reading: Reading) -> list[list[str]] | None:
+    """Return the contexts of all segments, a JSON array in each line."""
+    if not path.exists():
+        return None
+    lines = read_lines(path)
+    files.compare(path, len(lines))
+    contexts: list[list[str]] = []
+    for location, line in reading.numbered(lines, path):
+        try:
+            texts = json.loads(line)
+        except (ValueError, RecursionError):
+            texts = None
+        if not isinstance(texts, list):
+            reading.problem(location, f"found {quoted(line)}, expected a JSON array of texts")
+        contexts.append(texts if isinstance(texts, list) else [])
+    return contexts
+
+
 def directory_files(evalset: EvalSet) -> Iterator[tuple[str, Iterable[str]]]:
     """Yield the files of a folder that reads back as the set, with their texts in pieces."""
     settings = _make_settings(evalset)
@@ -324,6 +350,8 @@ def directory_files(evalset: EvalSet) -> Iterator[tuple[str, Iterable[str]]]:
         yield f"systems/{file_name(name)}", _format_lines(outputs, escapes)
     if evalset.sources is not None:
         yield "source.txt", _format_lines(evalset.sources, escapes)
+    if evalset.contexts is not None:
+        yield CONTEXTS, (json.dumps(texts, ensure_ascii=False) + "\n" for texts in evalset.contexts)
     if evalset.groups is not None:
         rows = zip(evalset.segments, evalset.groups, strict=True)
         yield "segments.tsv", ["id\tgroup\n", *(f"{name}\t{group}\n" for name, group in rows)]
@@ -360,6 +388,7 @@ def _make_settings(evalset: EvalSet) -> dict[str, Any]:
         "licence": evalset.licence,
         "optional-references": varying,
         "optional-outputs": missing,
+        "without-texts": bool(evalset.judgements) and not evalset.has_texts,
         "escapes": hidden or any("\n" in text or "\r" in text for text in texts),
         "systems": tuple(evalset.systems),
     }

@@ -5,12 +5,13 @@
     {"system": "A", "segment": "1", "judge": "j1", "dimension": "fluency", "value": 4}
     {"draw": "1", "of": "segment", "probability": 0.1, "reason": "random", "round": 1}
 
-The first kind of object is optional and comes in the first line. A segment needs `id` and
+The first kind of object is optional and comes in the first line; `"texts": false` in it is for
+judgements of outputs whose texts are unknown. A segment needs `id` and
 `outputs`; an output that is null or absent is missing. Judgements have separate lines,
 anywhere, or are in a segment's `judgements`, then without `segment`. `systems` has their order.
 A judgement may have the `kind` of its judge (person, model or adjudicated), `evidence`, a text that
 is not kept, and `other`, a system with which the output is compared (see `JudgedPair`). Draws
-are described in `evalset/draws.py`.
+are described in `evalset/draws.py`. A segment's `contexts` are the passages that systems were given.
 
 If references have dependency trees, all have them, in a segment's `trees`; without `references`,
 the words of the trees are the references. Words are numbered from 1; the head of the root is 0.
@@ -42,8 +43,8 @@ from karat.evalset.reading import (
 from karat.evalset.sets import EvalSet
 from karat.text.trees import Tree
 
-HEADER = ("evalset", "description", "licence", "systems", "dimensions")
-SEGMENT = ("id", "group", "source", "references", "trees", "outputs", "judgements")
+HEADER = ("evalset", "description", "licence", "systems", "dimensions", "texts")
+SEGMENT = ("id", "group", "source", "references", "trees", "outputs", "judgements", "contexts")
 DIMENSION = ("name", "better", "low", "high", "guideline")
 TREE = ("words", "heads", "id")
 
@@ -81,6 +82,9 @@ def read_jsonl(path: Path, reading: Reading) -> EvalSet:
     references = [
         _array_member(record, "references", location, reading) for location, record in segments
     ]
+    contexts = None
+    if any("contexts" in record for _, record in segments):
+        contexts = [_array_member(record, "contexts", at, reading) for at, record in segments]
     draft = EvalSetDraft(
         str(header.get("evalset", path.name.removesuffix(".jsonl"))),
         [str(record["id"]) for _, record in segments],
@@ -94,6 +98,8 @@ def read_jsonl(path: Path, reading: Reading) -> EvalSet:
         dimensions=json_dimensions(header, header_location, reading),
         description=str(header.get("description", "")),
         licence=str(header.get("licence", "")),
+        contexts=contexts,
+        without_texts=header.get("texts") is False,
     )
     inner_judgements = (
         (location, {**(row if isinstance(row, dict) else {}), "segment": str(record["id"])})
@@ -162,7 +168,8 @@ def format_jsonl(evalset: EvalSet) -> Iterator[str]:
         {key: value for key, value in asdict(dimension).items() if value not in (None, "")}
         for dimension in evalset.dimensions.values()
     ]
-    yield format_json_line(dict(zip(HEADER, (*header, dimensions), strict=True)))
+    first_line = dict(zip(HEADER, (*header, dimensions), strict=False))
+    yield format_json_line({**first_line, **({} if evalset.has_texts else {"texts": False})})
     for i, name in enumerate(evalset.segments):
         segment: _Record = {"id": name}
         if evalset.groups is not None:
@@ -175,6 +182,8 @@ def format_jsonl(evalset: EvalSet) -> Iterator[str]:
                 {"words": tree.words, "heads": tree.heads, **({"id": tree.id} if tree.id else {})}
                 for tree in evalset.trees[i]
             ]
+        if evalset.contexts is not None:
+            segment["contexts"] = evalset.contexts[i]
         segment["outputs"] = {name: outputs[i] for name, outputs in evalset.systems.items()}
         yield format_json_line(segment)
     kinds = evalset.judgements.judge_kinds

@@ -1,0 +1,137 @@
+"""Items of several systems or files: which rows belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from karat.errors import InputError, quoted, short
+from karat.tables.cells import id_of, text_of
+from karat.tables.files import Table
+from karat.tables.roles import Roles
+from karat.tables.rows import record_ids
+
+_TEXT_ROLES = ("question", "source", "references", "contexts")
+
+
+def find_ids(tables: Sequence[Table], roles: Sequence[Roles]) -> tuple[list[list[str]], str]:
+    """Return the id of the item of each record of each table, and a remark.
+
+    Ids come from columns of ids; else equal questions or sources are one item if there are several
+    systems, judges or files; else rows are numbered.
+    """
+    with_ids = [
+        record_ids(table, table_roles) for table, table_roles in zip(tables, roles, strict=True)
+    ]
+    ids = [table_ids for table_ids in with_ids if table_ids is not None]
+    if len(ids) == len(tables):
+        return ids, ""
+    if ids and len(tables) > 1:
+        missing = next(
+            t.name for t, table_ids in zip(tables, with_ids, strict=True) if not table_ids
+        )
+        known = next(r.id for r in roles if r.id)
+        raise InputError(
+            f"{missing}: no ids, and other files have them in column {quoted(known)}: name the "
+            "column of ids with --column id=NAME"
+        )
+    shared = _shared_text_roles(roles)
+    keys = [
+        [_text_key(record, table_roles, shared) for record in table.records]
+        for table, table_roles in zip(tables, roles, strict=True)
+    ]
+    if len(tables) > 1:
+        return _align_files(tables, roles, keys, shared)
+    return _align_rows(tables[0], roles[0], keys[0], shared)
+
+
+def _shared_text_roles(roles: Sequence[Roles]) -> tuple[str, ...]:
+    """Return the roles of texts that identify an item and that all tables have."""
+    shared = [role for role in _TEXT_ROLES if all(getattr(r, role) for r in roles)]
+    inputs = tuple(role for role in shared if role in ("question", "source"))
+    return inputs or tuple(shared[:1])
+
+
+def _text_key(
+    record: Mapping[str, Any], roles: Roles, shared: Sequence[str]
+) -> tuple[str | None, ...]:
+    columns: list[str] = []
+    for role in shared:
+        columns += roles.references if role == "references" else [getattr(roles, role)]
+    return tuple(text_of(record.get(column)) for column in columns)
+
+
+def _numbers(n_rows: int) -> list[str]:
+    return [str(i) for i in range(1, n_rows + 1)]
+
+
+def _align_rows(
+    table: Table, roles: Roles, keys: list[tuple[str | None, ...]], shared: Sequence[str]
+) -> tuple[list[list[str]], str]:
+    """Return the items of one table without ids."""
+    systems = [id_of(record.get(roles.system)) for record in table.records] if roles.system else []
+    judges = [id_of(record.get(roles.judge)) for record in table.records] if roles.judge else []
+    has_several = len({*systems}) > 1
+    is_long = len({*judges}) > 1 or bool(roles.dimension) or bool(roles.epoch)
+    if not has_several and not is_long:
+        return [_numbers(len(table.records))], ""
+    if not shared and roles.candidate and not has_several:
+        column = roles.candidate
+        keys = [(text_of(record.get(column)),) for record in table.records]
+        shared = ("candidate",)
+    if not shared or any(None in key for key in keys):
+        if len({*systems}) == len(table.records):
+            return [["1"] * len(table.records)], ""  # one item
+        rows = f"rows of {len({*systems}):,} systems" if has_several else "rows of several judges"
+        texts = "question or source" if has_several else "text"
+        raise InputError(
+            f"{table.name}: {rows} have no id and no {texts} that says which of them belong to "
+            "one item: name a column of ids with --column id=NAME"
+        )
+    numbers: dict[tuple[str | None, ...], str] = {}
+    ids = [numbers.setdefault(key, str(len(numbers) + 1)) for key in keys]
+    return [ids], f"rows with the same {' and '.join(shared)} are one item"
+
+
+def _align_files(
+    tables: Sequence[Table],
+    roles: Sequence[Roles],
+    keys: list[list[tuple[str | None, ...]]],
+    shared: Sequence[str],
+) -> tuple[list[list[str]], str]:
+    """Return the items of several tables without ids: by their texts, or by row."""
+    systems = [
+        [id_of(record.get(r.system)) if r.system else None for record in table.records]
+        for table, r in zip(tables, roles, strict=True)
+    ]
+    is_unique = shared and all(
+        len({*zip(names, table_keys, strict=True)}) == len(table_keys)
+        and not any(None in key for key in table_keys)
+        for names, table_keys in zip(systems, keys, strict=True)
+    )
+    if is_unique:
+        numbers: dict[tuple[str | None, ...], str] = {}
+        ids = [
+            [numbers.setdefault(key, str(len(numbers) + 1)) for key in table_keys]
+            for table_keys in keys
+        ]
+        return ids, f"files are aligned by {' and '.join(shared)}"
+    first = keys[0]
+    for table, table_keys in zip(tables, keys, strict=True):
+        if len(table_keys) != len(first):
+            raise InputError(
+                f"{table.name} has {len(table_keys):,} rows and {tables[0].name} {len(first):,}, "
+                "without ids that say which belong together: name a column with --column id=NAME"
+            )
+        row = next(
+            (i for i, pair in enumerate(zip(first, table_keys, strict=True)) if pair[0] != pair[1]),
+            None,
+        )
+        if row is not None:
+            texts = [next(filter(None, k[row]), "") for k in (first, table_keys)]
+            raise InputError(
+                f"{table.location(row)}: the {shared[0]} {quoted(texts[1])} differs from "
+                f"{quoted(texts[0])} in {short(tables[0].name)}: files in another order need ids "
+                "(--column id=NAME)"
+            )
+    return [_numbers(len(first)) for _ in tables], "files are aligned by the number of the row"

@@ -1,0 +1,282 @@
+"""Values of cells: numbers, marks of missing ratings, texts, lists; and profiles of columns."""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from karat.evalset.reading import parse_number
+from karat.tables.names import missing_marks
+
+_PERCENT = re.compile(r"([+-]?\d+(?:[.,]\d+)?)\s*%")
+_COMMA = re.compile(r"[+-]?\d+,(?:\d{1,2}|\d{4,})")
+_STARS = re.compile(r"[★⭐☆️\s]+")
+_CHOICE = re.compile(r"(-?\d{1,3})\s*(?:[-–—:.)=]|\()\s*\S.*", re.DOTALL)
+_LONGEST_LIST = 1 << 20
+SHORT = 40
+"""Most characters of a label."""
+LONG = 25
+"""Mean characters from which a column has texts, not labels."""
+
+
+def is_missing(value: object) -> bool:
+    """Return whether a cell is empty."""
+    if value is None:
+        return True
+    if isinstance(value, str):
+        return not value or value.isspace()
+    if isinstance(value, float):
+        return math.isnan(value)
+    return type(value).__name__ in ("NAType", "NaTType")
+
+
+def is_missing_mark(value: object) -> bool:
+    """Return whether a cell of a rating is marked as missing: `N/A`, `-`, `#VALUE!` and so on."""
+    return isinstance(value, str) and value.strip().lower() in missing_marks()
+
+
+def parse_rating(value: object) -> float | None:
+    """Return a cell as a finite number, None for other values.
+
+    Texts may be percentages (`85 %` is 85), have a decimal comma (`3,5`) or be stars (`★★★☆☆` is 3).
+    """
+    if isinstance(value, bool):
+        return float(value)
+    if not isinstance(value, str):
+        number = value.item() if hasattr(value, "item") else value
+        return parse_number(number)
+    text = value.strip()
+    if (number := parse_number(text)) is not None:
+        return number
+    if match := _PERCENT.fullmatch(text):
+        return parse_number(match[1].replace(",", "."))
+    if _COMMA.fullmatch(text):
+        return parse_number(text.replace(",", "."))
+    if text and _STARS.fullmatch(text) and any(c in text for c in "★⭐"):
+        return float(sum(c in "★⭐" for c in text))
+    return None
+
+
+def parse_choice(value: object) -> float | None:
+    """Return the number at the start of a choice: `4 - good` is 4."""
+    match = _CHOICE.fullmatch(value.strip()) if isinstance(value, str) else None
+    return None if match is None or len(match[0]) > SHORT else parse_number(match[1])
+
+
+def parse_choices(values: Sequence[object]) -> dict[str, float]:
+    """Return the numbers of choices such as `4 - good` by text; nothing if a value is not one.
+
+    Texts and numbers must correspond one to one; a number alone is a choice, too.
+    """
+    choices: dict[str, float] = {}
+    for value in values:
+        number = parse_choice(value)
+        plain = parse_rating(value) if number is None else None
+        if number is None and plain is None:
+            return {}
+        if number is not None:
+            choices[str(value).strip()] = number
+    texts = {re.sub(r"\W+", " ", text).strip() for text in choices}
+    is_unique = len({*choices.values()}) == len(choices) == len(texts)
+    return choices if is_unique and len(choices) < max(len(values), 2) else {}
+
+
+def parse_list(value: object) -> list[Any] | None:
+    """Return a cell as a list; None if it is not one.
+
+    A text may be a list in JSON or as Python prints it.
+    """
+    if isinstance(value, list | tuple):
+        return list(value)
+    if hasattr(value, "tolist") and not isinstance(value, str):
+        items = value.tolist()
+        return items if isinstance(items, list) else None
+    if not isinstance(value, str):
+        return None
+    text = value.strip()
+    if not (text.startswith("[") and text.endswith("]")) or len(text) > _LONGEST_LIST:
+        return None
+    for parse in (json.loads, ast.literal_eval, _numpy_strings):
+        try:
+            items = parse(text)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            continue
+        if isinstance(items, list):
+            return items
+    return None
+
+
+def _numpy_strings(text: str) -> list[Any]:
+    """Parse strings as numpy prints them, without commas: `['a' 'b']`."""
+    tree = ast.parse(text, mode="eval").body
+    if not isinstance(tree, ast.List):
+        raise ValueError(text)
+    pieces = re.findall(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", text)
+    if re.sub(r"\s+", "", "".join(pieces)) != re.sub(r"\s+", "", text)[1:-1]:
+        raise ValueError(text)
+    return [ast.literal_eval(piece) for piece in pieces]
+
+
+def text_of(value: object) -> str | None:
+    """Return a cell as text: values that are not text as JSON, None if it is missing."""
+    if isinstance(value, str):
+        return value if value.strip() else None
+    if is_missing(value):
+        return None
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, list) and value and is_messages(value):
+        return text_of(value[-1]["content"])
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (ValueError, RecursionError):
+        return str(value)
+
+
+def is_messages(value: object) -> bool:
+    """Return whether a cell is a list of chat messages."""
+    return isinstance(value, list) and all(
+        isinstance(item, Mapping) and "role" in item and "content" in item for item in value
+    )
+
+
+def id_of(value: object) -> str | None:
+    """Return a cell as an id or name: leading zeros stay, `3.0` of a workbook is `3`."""
+    if isinstance(value, bool) or isinstance(value, str):
+        text = str(value).strip()
+        return re.sub(r"[\t\r\n]+", " ", text) or None
+    if is_missing(value):
+        return None
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    text = text_of(value)
+    return None if text is None else re.sub(r"[\t\r\n]+", " ", text)
+
+
+@dataclass(frozen=True)
+class ColumnProfile:
+    """The contents of one column, as far as roles depend on them."""
+
+    name: str
+    values: Sequence[Any] = field(repr=False)
+    """All cells, None if missing."""
+
+    @cached_property
+    def present(self) -> list[Any]:
+        """Cells that are not missing."""
+        return [value for value in self.values if not is_missing(value)]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether all cells are missing."""
+        return not self.present
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no cell is missing."""
+        return len(self.present) == len(self.values)
+
+    @cached_property
+    def distinct(self) -> dict[str, int]:
+        """The distinct cells as text, with their numbers."""
+        counts: dict[str, int] = {}
+        for value in self.present:
+            key = id_of(value) or ""
+            counts[key] = counts.get(key, 0) + 1
+        return counts
+
+    @property
+    def is_unique(self) -> bool:
+        """Whether every cell differs from all others."""
+        return len(self.distinct) == len(self.values)
+
+    @cached_property
+    def numbers(self) -> list[float]:
+        """The cells as numbers; empty if a cell is not a number, nor marked as missing."""
+        marked = [value for value in self.present if not is_missing_mark(value)]
+        choices = self.choices
+        numbers = [
+            choices[str(value).strip()] if str(value).strip() in choices else parse_rating(value)
+            for value in marked
+        ]
+        known = [number for number in numbers if number is not None]
+        return known if len(known) == len(marked) else []
+
+    @cached_property
+    def choices(self) -> dict[str, float]:
+        """The numbers of cells such as `4 - good`."""
+        return parse_choices([value for value in self.present if not is_missing_mark(value)])
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the cells are numbers."""
+        return bool(self.numbers)
+
+    @property
+    def is_boolean(self) -> bool:
+        """Whether the cells are truth values, not texts of them."""
+        return bool(self.present) and all(isinstance(value, bool) for value in self.present)
+
+    @cached_property
+    def is_list(self) -> bool:
+        """Whether the cells are lists, or texts of lists."""
+        return bool(self.present) and all(parse_list(value) is not None for value in self.present)
+
+    @cached_property
+    def is_nested(self) -> bool:
+        """Whether the cells are objects."""
+        return bool(self.present) and all(isinstance(value, Mapping) for value in self.present)
+
+    @cached_property
+    def mean_length(self) -> float:
+        """Mean number of characters."""
+        lengths = [len(text_of(value) or "") for value in self.present]
+        return sum(lengths) / max(len(lengths), 1)
+
+    @cached_property
+    def mean_words(self) -> float:
+        """Mean number of words."""
+        words = [len((text_of(value) or "").split()) for value in self.present]
+        return sum(words) / max(len(words), 1)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the cells are texts, neither numbers nor a few labels."""
+        if self.is_empty or self.is_numeric or self.is_nested or self.is_boolean or self.is_list:
+            return False
+        return self.mean_length >= LONG or (self.mean_words > 2 and not self.is_label)
+
+    @cached_property
+    def is_label(self) -> bool:
+        """Whether the cells are short and repeat."""
+        texts = [id_of(value) or "" for value in self.present]
+        is_short = all(len(text) <= SHORT for text in texts)
+        return bool(texts) and is_short and len(self.distinct) <= max(2, len(texts) // 2)
+
+    @property
+    def has_small_numbers(self) -> bool:
+        """Whether the numbers may be ratings: a few values, or within 0 to 100."""
+        if not self.is_numeric:
+            return False
+        low, high = min(self.numbers), max(self.numbers)
+        return low >= -100 and high <= 100
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the numbers are integers."""
+        return self.is_numeric and all(number.is_integer() for number in self.numbers)
+
+
+def profile_columns(
+    columns: Sequence[str], records: Sequence[Mapping[str, Any]]
+) -> dict[str, ColumnProfile]:
+    """Return the profile of each column."""
+    return {name: ColumnProfile(name, [record.get(name) for record in records]) for name in columns}

@@ -1,0 +1,470 @@
+"""Columns of texts: candidate, reference, question, source, contexts, or a column per system."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from karat.errors import quoted, short
+from karat.tables.cells import ColumnProfile, text_of
+from karat.tables.names import (
+    compact,
+    find_phrase,
+    fold,
+    is_human,
+    is_in,
+    is_model,
+    role_rank,
+    split_words,
+)
+from karat.tables.roles import RoleSearch, option
+
+_LABELS = ("label", "labels", "truelabel", "correct", "etiquette", "etiqueta")
+_POST_EDITS = ("postedit", "postedited", "pe")
+
+
+def find_texts(search: RoleSearch) -> None:
+    """Find the columns of texts."""
+    _find_contexts(search)
+    _find_named(search)
+    _find_inputs(search)
+    _find_phrases(search)
+    _find_unnamed(search)
+
+
+def is_textual(profile: ColumnProfile) -> bool:
+    """Return whether cells may be outputs: texts, or short answers that differ."""
+    no_text = profile.is_numeric or profile.is_nested or profile.is_boolean or profile.is_list
+    if no_text or profile.is_empty or all(_is_address(value) for value in profile.present[:20]):
+        return False
+    return profile.is_text or len(profile.distinct) > max(2, len(profile.present) // 2)
+
+
+def _is_address(value: object) -> bool:
+    text = str(value).strip()
+    is_date = re.match(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}", text)
+    return text.startswith(("http://", "https://")) or bool(is_date)
+
+
+def _find_contexts(search: RoleSearch) -> None:
+    if search.roles.contexts is None:
+        for name in search.named("contexts"):
+            profile = search.profiles[name]
+            if profile.is_list or profile.is_nested or is_textual(profile) or profile.is_text:
+                search.take("contexts", name)
+                return
+
+
+def _exact(search: RoleSearch, role: str) -> list[str]:
+    """Return the free columns with a name of a role; whole names rather than ends of paths."""
+    named = search.named(role)
+    whole = [name for name in named if (role_rank(role, name) or 0) < 1000]
+    return whole or named
+
+
+def _choose(search: RoleSearch, role: str, names: Sequence[str]) -> str | None:
+    """Return the only column of a role; refuse several whose texts differ."""
+    plain = [name for name in names if not search.profiles[name].is_nested] or list(names)
+    texts = [name for name in plain if not search.profiles[name].is_boolean]
+    words = [name for name in texts if not search.profiles[name].is_numeric]
+    if not texts:
+        return None
+    first, *others = words or texts
+    rival = next((name for name in others if not _are_equal(search, first, name)), None)
+    if rival is not None:
+        raise search.refuse(
+            f"columns {quoted(first)} and {quoted(rival)} may both be the {role}",
+            option(role, first),
+            option(role, rival),
+            *([f"{option(role, first, rival)} for both"] if role == "reference" else []),
+        )
+    return first
+
+
+def _are_equal(search: RoleSearch, left: str, right: str) -> bool:
+    values = zip(search.profiles[left].values, search.profiles[right].values, strict=True)
+    return all(text_of(a) == text_of(b) for a, b in values)
+
+
+def _find_named(search: RoleSearch) -> None:
+    """Choose candidate and reference among columns with usual names.
+
+    An `answer` is the reference beside a `prediction`, and the candidate beside `expected`; a
+    `target` is the candidate only beside a reference, a system or a judge.
+    """
+    roles = search.roles
+    strong = _exact(search, "candidate")
+    if not roles.references:
+        names = _exact(search, "reference")
+        edits = [name for name in names if compact(name) in _POST_EDITS]
+        names = [name for name in names if name not in edits] or edits
+        if (reference := _choose(search, "reference", names)) is not None:
+            search.take_references([reference])
+    has_references = bool(search.roles.references)
+    either = [name for name in _exact(search, "either") if _may_be_text(search, name)]
+    targets = [name for name in _exact(search, "target") if not search.profiles[name].is_boolean]
+    if not roles.has_texts:
+        candidate = _choose(search, "candidate", strong)
+        if candidate is None:
+            candidate = _weak_candidate(search, either, targets, has_references)
+        if candidate is not None:
+            search.take("candidate", candidate)
+    if search.roles.has_texts and not has_references:
+        others = [name for name in (*targets, *either) if name in search.free]
+        others = [name for name in others if _may_be_reference(search, name)]
+        if (reference := _choose(search, "reference", others)) is not None:
+            search.take_references([reference])
+
+
+def _may_be_text(search: RoleSearch, name: str) -> bool:
+    profile = search.profiles[name]
+    return not profile.is_boolean and not profile.is_nested
+
+
+def _weak_candidate(
+    search: RoleSearch, either: list[str], targets: list[str], has_references: bool
+) -> str | None:
+    """Return the candidate among columns whose names may also be other roles."""
+    if _side_by_side(search, either):
+        return None  # systems have columns; `_find_unnamed` takes these as references
+    if either:
+        lists = [name for name in either if search.profiles[name].is_list]
+        texts = [name for name in either if name not in lists]
+        return _choose(search, "candidate", texts) if texts else None
+    is_rated = bool(search.roles.system or search.named("judge"))
+    plain = [name for name in targets if compact(name) not in _LABELS]
+    texts = [name for name in search.named("text") if is_textual(search.profiles[name])]
+    if plain and not texts:
+        if has_references or is_rated:
+            return _choose(search, "candidate", plain)
+        if not _unnamed(search):
+            first = plain[0]
+            raise search.refuse(
+                f"column {quoted(first)} may be the candidate or the reference",
+                option("candidate", first),
+                option("reference", first),
+            )
+    return _choose(search, "candidate", texts) if texts and not _models(search) else None
+
+
+def _may_be_reference(search: RoleSearch, name: str) -> bool:
+    """Return whether a `label` is a reference; refuse one that may be a rating."""
+    profile, candidate = search.profiles[name], search.roles.candidate
+    if compact(name) not in _LABELS or candidate is None:
+        return True
+    short_candidate = not search.profiles[candidate].is_text
+    if short_candidate and not (search.roles.judge or search.named("judge")):
+        return True
+    if profile.is_text and not profile.is_label:
+        return True
+    if search.named("judge"):
+        return False  # a rating
+    raise search.refuse(
+        f"column {quoted(name)} may be a rating or the reference",
+        option("score", name),
+        option("reference", name),
+    )
+
+
+def _find_inputs(search: RoleSearch) -> None:
+    """Choose question and source."""
+    if search.roles.question is None:
+        names = [n for n in _exact(search, "question") if _is_input(search.profiles[n])]
+        if names:
+            search.take("question", names[0])
+    if search.roles.source is None:
+        names = [n for n in _exact(search, "source") if _is_input(search.profiles[n])]
+        if not names and search.roles.has_texts:
+            names = [n for n in search.named("text") if is_textual(search.profiles[n])]
+        if names:
+            search.take("source", names[0])
+
+
+def _is_input(profile: ColumnProfile) -> bool:
+    """Return whether cells are inputs, not labels of their origin such as `news`."""
+    if profile.is_boolean or (profile.is_numeric and not profile.is_unique):
+        return False
+    return not (profile.is_label and profile.mean_length < 20 and profile.mean_words < 2)
+
+
+def _find_phrases(search: RoleSearch) -> None:
+    """Find roles in names of several words: `gpt-4 answer`, `reference_2`, `expected_text_de`."""
+    roles = ("reference", "candidate", "question", "source", "contexts", "either")
+    phrases = {}
+    for name in search.free:
+        profile = search.profiles[name]
+        if not (is_textual(profile) or profile.is_text or profile.is_list) or _is_remark(name):
+            continue
+        phrase = find_phrase(name, roles)
+        if phrase is not None and phrase.rest:
+            phrases[name] = phrase
+    references = [name for name, phrase in phrases.items() if phrase.role == "reference"]
+    numbered = [name for name in references if _is_number(phrases[name].rest)]
+    if numbered and (not search.roles.references or "reference" not in search.declared):
+        search.take_references(numbered)
+    elif references and not search.roles.references:
+        reference = _choose(search, "reference", references)
+        search.take_references([] if reference is None else [reference])
+    for role in ("question", "source", "contexts"):
+        names = [name for name, phrase in phrases.items() if phrase.role == role]
+        if getattr(search.roles, role) is None and len(names) == 1:
+            search.take(role, names[0])
+    outputs = {
+        name: phrase
+        for name, phrase in phrases.items()
+        if phrase.role in ("candidate", "either") and not search.profiles[name].is_list
+    }
+    if search.roles.has_texts:
+        _refuse_rivals(search, [name for name in outputs if phrases[name].role == "candidate"])
+    elif len(outputs) == 1 and not _models(search):
+        search.take("candidate", next(iter(outputs)))
+    elif len(outputs) > 1:
+        _take_outputs(search, {name: phrase.rest for name, phrase in outputs.items()})
+
+
+def _is_number(text: str) -> bool:
+    return text.isdigit() or (len(text) == 1 and text.isalpha())
+
+
+def _is_remark(name: str) -> bool:
+    """Return whether a word of the name says that the column has remarks."""
+    remarks = {"comment", "comments", "explanation", "reason", "reasoning", "rationale", "feedback"}
+    remarks |= {"notes", "remarks", "kommentar", "begrundung", "justification", "url", "link", "id"}
+    return any(compact(word) in remarks for word in split_words(name)) or is_in("ignored", name)
+
+
+def _refuse_rivals(search: RoleSearch, rivals: Sequence[str]) -> None:
+    """Refuse further columns of outputs beside the candidate."""
+    candidate = search.roles.candidate
+    if candidate is None or not rivals or "candidate" in search.declared:
+        return
+    raise search.refuse(
+        f"columns {quoted(candidate)} and {quoted(rivals[0])} may both have outputs",
+        option("candidate", candidate),
+        option("candidate", rivals[0]),
+        f"{option('system', candidate, *rivals)} for systems side by side",
+    )
+
+
+def _take_outputs(search: RoleSearch, labels: dict[str, str]) -> None:
+    """Make columns the outputs of systems; refuse numbered ones, which may be repeated answers."""
+    columns = list(labels)
+    if all(label.isdigit() for label in labels.values()):
+        raise search.refuse(
+            f"columns {short(', '.join(map(quoted, columns)))} may be several systems or repeated "
+            "answers of one system",
+            f"{option('system', *columns)} for systems",
+            f"{option('candidate', *columns)} for answers",
+        )
+    systems: dict[str, str] = {}
+    for column, label in labels.items():
+        systems[column if label in systems else label] = column
+    search.free = [name for name in search.free if name not in columns]
+    search.roles = replace(search.roles, outputs=systems)
+    _side_references(search)
+
+
+def _side_references(search: RoleSearch) -> None:
+    """Make an `answer` or `target` beside columns of systems the reference."""
+    if search.roles.references:
+        return
+    names = [*_exact(search, "target"), *_exact(search, "either")]
+    names = [name for name in names if _may_be_text(search, name)]
+    if (reference := _choose(search, "reference", names)) is not None:
+        search.take_references([reference])
+
+
+def _unnamed(search: RoleSearch) -> list[str]:
+    """Return the free columns of texts whose names have no role."""
+    taken = ("judge", "id", "unit", "system", "dimension", "rating", "score", "epoch")
+    names = [name for name in search.free if is_textual(search.profiles[name])]
+    return [
+        name
+        for name in names
+        if not _is_remark(name)
+        and (is_model(name) or not any(role_rank(role, name) is not None for role in taken))
+    ]
+
+
+def _models(search: RoleSearch) -> list[str]:
+    return [name for name in _unnamed(search) if is_model(name)]
+
+
+def _side_by_side(search: RoleSearch, either: Sequence[str]) -> bool:
+    """Return whether systems have a column each, beside columns such as `answer`."""
+    names = [name for name in _unnamed(search) if name not in either]
+    phrases = [find_phrase(name, ("candidate", "either")) for name in names]
+    n_phrases = sum(1 for p in phrases if p is not None and p.rest and p.role == "either")
+    return len([name for name in names if is_model(name)]) > 1 or n_phrases > 1
+
+
+def _find_unnamed(search: RoleSearch) -> None:
+    """Read columns of texts without a usual name as outputs of systems side by side."""
+    names, models = _unnamed(search), _models(search)
+    names = [name for name in names if name not in _inputs(search)]
+    if search.roles.has_texts:
+        if models and search.roles.system is None and not search.roles.outputs:
+            _refuse_rivals(search, models)
+        return
+    if not names:
+        return
+    others = [name for name in names if name not in models]
+    humans = [name for name in others if is_human(name)]
+    if languages := [name for name in names if compact(name) in LANGUAGES]:
+        first, last = languages[0], languages[-1]
+        raise search.refuse(
+            f"columns {short(', '.join(map(quoted, names)))} are texts in several languages"
+            if len(languages) > 1
+            else f"column {quoted(first)} may be the source, the candidate or the reference",
+            f"{option('source', first)} {option('candidate', last)}",
+            f"{option('source', first)} {option('reference', last)}",
+        )
+    if humans and not search.roles.references and len(names) > 1:
+        rest = [name for name in names if name != humans[0]]
+        raise search.refuse(
+            f"column {quoted(humans[0])} may be the reference or a system",
+            f"{option('reference', humans[0])} {option('system', *rest)}",
+            option("system", *names),
+        )
+    has_input = bool(search.roles.source or search.roles.question or search.roles.references)
+    if len(names) == 1:
+        if (
+            search.roles.system
+            or has_input
+            or search.named("judge")
+            or models
+            or not others
+            or len(search.table.columns) == 1
+            or search.roles.id
+            or _only_text(search, names[0])
+        ):
+            search.take("candidate", names[0])
+        return
+    if search.roles.system is not None or (not has_input and len(models) < 2):
+        raise search.refuse(
+            f"columns {short(', '.join(map(quoted, names)))} may be the candidate",
+            option("candidate", names[0]),
+            option("candidate", names[1]),
+            *([] if search.roles.system else [f"{option('system', *names)} for systems"]),
+        )
+    if (models and others) or not _are_related(search, names):
+        raise search.refuse(
+            f"columns {short(', '.join(map(quoted, others or names)))} may have outputs of systems",
+            option("system", *names),
+            f"{option('ignore', *(others or names[1:]))} if not",
+        )
+    _take_outputs(search, {name: name.strip() for name in names})
+
+
+def _inputs(search: RoleSearch) -> list[str]:
+    roles = ("question", "source", "contexts", "text")
+    return [n for n in search.free if any(role_rank(role, n) is not None for role in roles)]
+
+
+def _only_text(search: RoleSearch, name: str) -> bool:
+    return all(
+        other == name or not search.profiles[other].is_text for other in search.table.columns
+    )
+
+
+def _are_related(search: RoleSearch, names: Sequence[str]) -> bool:
+    """Return whether texts of a row share words, more than texts of different rows.
+
+    Texts of different systems about one input do; remarks and names do not.
+    """
+    first = search.profiles[names[0]].values
+    if len(first) < 4:
+        return True
+    words = {
+        name: [frozenset(_content_words(value)) for value in search.profiles[name].values[:500]]
+        for name in names
+    }
+
+    def overlap(left: list[frozenset[str]], right: list[frozenset[str]]) -> float:
+        pairs = [(a, b) for a, b in zip(left, right, strict=True) if a and b]
+        return sum(len(a & b) / len(a | b) for a, b in pairs) / max(len(pairs), 1)
+
+    for i, name in enumerate(names):
+        shared = apart = 0.0
+        for other in (*names[:i], *names[i + 1 :], *search.roles.references[:1]):
+            right = words.get(other) or [
+                frozenset(_content_words(value)) for value in search.profiles[other].values[:500]
+            ]
+            shared = max(shared, overlap(words[name], right))
+            apart = max(apart, overlap(words[name], right[1:] + right[:1]))
+        if shared <= 1.2 * apart:
+            return False
+    return True
+
+
+def _content_words(value: object) -> list[str]:
+    return [word for word in re.findall(r"\w+", fold(text_of(value) or "")) if len(word) > 2]
+
+
+LANGUAGES = frozenset(
+    [
+        "en",
+        "de",
+        "fr",
+        "es",
+        "it",
+        "pt",
+        "nl",
+        "ru",
+        "zh",
+        "ja",
+        "ko",
+        "ar",
+        "pl",
+        "cs",
+        "sv",
+        "da",
+        "no",
+        "fi",
+        "tr",
+        "uk",
+        "hi",
+        "he",
+        "el",
+        "hu",
+        "ro",
+        "eng",
+        "deu",
+        "ger",
+        "fra",
+        "fre",
+        "spa",
+        "ita",
+        "por",
+        "rus",
+        "zho",
+        "jpn",
+        "english",
+        "german",
+        "french",
+        "spanish",
+        "italian",
+        "portuguese",
+        "dutch",
+        "russian",
+        "chinese",
+        "japanese",
+        "korean",
+        "arabic",
+        "deutsch",
+        "englisch",
+        "franzosisch",
+        "spanisch",
+        "francais",
+        "anglais",
+        "allemand",
+        "espanol",
+        "ingles",
+        "aleman",
+        "frances",
+        "italienisch",
+        "italiano",
+    ]
+)
+"""Codes and names of languages, in the form of `compact`."""

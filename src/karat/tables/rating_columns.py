@@ -1,0 +1,524 @@
+"""Columns of ratings and scores: long (judge, dimension, value) or a column per judge or dimension.
+
+Names of columns such as `fluency_alice`, `Rater 2` or `bart/alice` say which judge, dimension or
+system a column is of. A name that does not is refused where two readings are possible; a pattern
+such as `--column 'score={dimension}_{judge}'` settles it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import NamedTuple
+
+from karat.errors import InputError, quoted, short
+from karat.tables.cells import ColumnProfile, id_of, is_missing_mark
+from karat.tables.names import (
+    compact,
+    find_phrase,
+    is_in,
+    is_model,
+    is_rater,
+    role_rank,
+    scale_in_name,
+    split_words,
+)
+from karat.tables.output_columns import is_textual
+from karat.tables.roles import RatingColumn, RoleSearch, option
+from karat.tables.scales import declared_scale, find_word_scale
+
+_PATTERN = re.compile(r"\{(judge|dimension|system|id)\}")
+
+
+def find_ratings(search: RoleSearch) -> None:
+    """Find the columns of ratings and of scores."""
+    roles = search.roles
+    if "score" in search.declared and roles.score is None:
+        _take_declared_scores(search)
+    elif roles.score is None and not roles.ratings:
+        _leave_out_measures(search)
+        if not (search.roles.dimension and _find_tidy(search)):
+            _find_wide(search)
+    else:
+        _leave_out_measures(search)
+    if roles.score and roles.score in search.declared.get("score", ()):
+        pass
+    scores = [name for name in search.free if _is_number(search.profiles[name])]
+    search.free = [name for name in search.free if name not in scores]
+    search.roles = replace(search.roles, scores=(*search.roles.scores, *scores))
+
+
+def match_pattern(pattern: str, columns: Sequence[str]) -> list[RatingColumn]:
+    """Return the columns that match a pattern such as `{dimension}_{judge}`."""
+    parts = _PATTERN.split(pattern)
+    text = "".join(f"(?P<{part}>.+?)" if i % 2 else re.escape(part) for i, part in enumerate(parts))
+    try:
+        expression = re.compile(text)
+    except re.error as error:
+        raise InputError(f"--column score={pattern}: {error}") from error
+    matches = [(name, expression.fullmatch(name)) for name in columns]
+    return [RatingColumn(name, **match.groupdict()) for name, match in matches if match]
+
+
+def _take_declared_scores(search: RoleSearch) -> None:
+    """Make the named columns ratings; their names say judge and dimension if they can."""
+    columns = search.declared["score"]
+    parts = {name: read_name(name, search) for name in columns}
+    ratings = [_rating_column(name, parts[name]) for name in columns]
+    if any(rating is None for rating in ratings):
+        ratings = [
+            RatingColumn(name, dimension=scale_in_name(name).name.strip()) for name in columns
+        ]
+    search.free = [name for name in search.free if name not in columns]
+    search.roles = replace(search.roles, ratings=tuple(r for r in ratings if r is not None))
+
+
+def _is_number(profile: ColumnProfile) -> bool:
+    return profile.is_numeric or profile.is_boolean
+
+
+def _leave_out_measures(search: RoleSearch) -> None:
+    """Make columns of measurements and of metrics scores."""
+    scores = []
+    for name in search.free:
+        profile = search.profiles[name]
+        if not _is_number(profile) or role_rank("rating", name) is not None:
+            continue
+        is_metric = is_in("metrics", name) and not (
+            is_in("dimensions", name) and _is_rated(profile)
+        )
+        if is_in("measures", name) or is_metric or profile.is_boolean:
+            scores.append(name)
+    search.free = [name for name in search.free if name not in scores]
+    search.roles = replace(search.roles, scores=(*search.roles.scores, *scores))
+
+
+def _is_rated(profile: ColumnProfile) -> bool:
+    """Return whether numbers look like ratings of people: whole or half, beyond 0 to 1."""
+    halves = all((2 * number).is_integer() for number in profile.numbers)
+    return halves and max(profile.numbers) > 1 and profile.has_small_numbers
+
+
+def has_ratings(name: str, search: RoleSearch) -> bool:
+    """Return whether cells may be ratings: small numbers, or words of a known scale."""
+    profile = search.profiles[name]
+    if profile.is_list or profile.is_nested:
+        return False
+    if profile.is_numeric:
+        return profile.has_small_numbers
+    return _has_words(name, search)
+
+
+def _has_words(name: str, search: RoleSearch) -> bool:
+    scale = declared_scale(scale_in_name(name).name, search.options.scale)
+    labels = [text for text in search.profiles[name].distinct if not is_missing_mark(text)]
+    return bool(scale and scale.words) or find_word_scale(labels) is not None
+
+
+def _find_tidy(search: RoleSearch) -> bool:
+    """Find the value column of a table with a column of dimensions."""
+    values = [*search.named("rating"), *(n for n in search.named("score"))]
+    values = [n for n in dict.fromkeys(values) if not is_textual_rating(search.profiles[n])]
+    if not values:
+        values = [name for name in search.free if has_ratings(name, search)]
+    dimension = search.roles.dimension or ""
+    if not values:
+        search.free.append(dimension)
+        search.roles = replace(search.roles, dimension=None)
+        return False
+    if len(values) > 1:
+        raise search.refuse(
+            f"columns {quoted(values[0])} and {quoted(values[1])} may both be the ratings",
+            option("score", values[0]),
+            option("score", values[1]),
+        )
+    search.take("score", values[0])
+    names = search.profiles[dimension].distinct
+    if search.roles.judge is None and all(is_in("metrics", name) for name in names):
+        if not any(is_in("dimensions", name) for name in names):
+            search.roles = replace(search.roles, kind="scores")
+    return True
+
+
+def is_textual_rating(profile: ColumnProfile) -> bool:
+    """Return whether a column named like a rating has texts."""
+    return is_textual(profile) and profile.is_text
+
+
+class NameParts(NamedTuple):
+    """What the name of a column says about its ratings; "" for what it does not."""
+
+    judge: str = ""
+    dimension: str = ""
+    system: str = ""
+    rest: str = ""
+    """Words that are not known."""
+
+
+def read_name(name: str, search: RoleSearch) -> NameParts:
+    """Return the judge, dimension and system in the name of a column of ratings."""
+    bare = scale_in_name(name).name.strip()
+    systems = {compact(system): system for system in search.roles.outputs}
+    systems |= {compact(column): system for system, column in search.roles.outputs.items()}
+    if (key := compact(bare)) in systems:
+        return NameParts(system=systems[key])
+    if is_in("dimensions", bare):
+        return NameParts(dimension=bare)
+    if is_rater(bare):
+        return NameParts(judge=bare)
+    if is_model(bare) and not any(map(_is_known_word, split_words(bare))):
+        return NameParts(system=bare)
+    return _read_words(bare, systems)
+
+
+def _is_known_word(word: str) -> bool:
+    return is_in("dimensions", word) or is_in("people", word)
+
+
+def _read_words(name: str, systems: Mapping[str, str]) -> NameParts:
+    """Read the longest known parts of a name first; the words between them are the rest."""
+    words = split_words(name)
+    labels: list[str] = [""] * len(words)
+    parts: dict[str, str] = {}
+
+    def claim(kind: str, start: int, end: int, text: str) -> None:
+        labels[start:end] = [kind] * (end - start)
+        parts.setdefault(kind, text)
+
+    for size in range(len(words), 0, -1):
+        for start in range(len(words) - size + 1):
+            end = start + size
+            if any(labels[start:end]):
+                continue
+            text = _span(name, words, start, end)
+            if (key := compact(text)) in systems and "system" not in parts:
+                claim("system", start, end, systems[key])
+            elif is_in("dimensions", text) and "dimension" not in parts:
+                claim("dimension", start, end, text)
+            elif is_rater(text) and "judge" not in parts:
+                claim("judge", start, end, text)
+    for i, word in enumerate(words):
+        if not labels[i] and is_in("generic", word):
+            labels[i] = "generic"
+    free = [i for i, label in enumerate(labels) if not label]
+    if free and "system" not in parts and free[-1] - free[0] == len(free) - 1:
+        text = _span(name, words, free[0], free[-1] + 1)
+        if is_model(text):
+            claim("system", free[0], free[-1] + 1, text)
+            free = []
+    rest = _span(name, words, free[0], free[-1] + 1) if free else ""
+    return NameParts(
+        parts.get("judge", ""), parts.get("dimension", ""), parts.get("system", ""), rest
+    )
+
+
+def _span(name: str, words: Sequence[str], start: int, end: int) -> str:
+    """Return the part of a name from one word to another, with its separators."""
+    at = 0
+    first = 0
+    for i, word in enumerate(words[:end]):
+        at = name.index(word, at)
+        first = at if i == start else first
+        at += len(word)
+    return name[first:at]
+
+
+def _rating_column(name: str, parts: NameParts) -> RatingColumn | None:
+    """Return a column of ratings if its name is known; None if words of it are not."""
+    if parts.rest:
+        return None
+    return RatingColumn(name, parts.judge or None, parts.dimension or None, parts.system or None)
+
+
+def _find_wide(search: RoleSearch) -> None:
+    """Find ratings in columns per judge, dimension or system, or in one column."""
+    rated = [name for name in search.free if has_ratings(name, search)]
+    _refuse_unknown_words(search)
+    parts = {name: read_name(name, search) for name in rated}
+    plain = [n for n in rated if _is_plain(n, parts[n])]
+    known = [n for n in rated if n not in plain and not parts[n].rest]
+    unknown = [n for n in rated if n not in plain and parts[n].rest]
+    unknown = [n for n in unknown if _is_rated_scale(search.profiles[n], n, search)]
+    partly = [n for n in unknown if any(parts[n][:3])]
+    if not known and not partly and not plain and not unknown:
+        return
+    if partly:
+        _read_rest(search, parts, partly)
+        known += partly
+        unknown = [n for n in unknown if n not in partly]
+    known = _check_fractions(search, known, parts)
+    if not known and len(plain) == 1 and not (search.roles.judge and unknown):
+        _take_plain(search, plain[0])
+        return
+    if known:
+        unknown = _take_unknown(search, parts, known, unknown)
+        _take_ratings(search, parts, [*known, *_plain_dimensions(search, plain, parts, known)])
+    elif plain and len(plain) > 1:
+        raise search.refuse(
+            f"columns {short(', '.join(map(quoted, plain)))} may all be the ratings",
+            *(option("score", name) for name in plain[:2]),
+            f"{option('dimension', *plain)} for dimensions",
+        )
+    else:
+        _read_unknown(search, [*plain, *unknown], parts)
+
+
+def _is_plain(name: str, parts: NameParts) -> bool:
+    """Return whether a name is that of any rating: `score`, `rating`."""
+    is_named = role_rank("rating", name) is not None or role_rank("score", name) is not None
+    return (is_named and not any(parts[:3])) or parts == NameParts()
+
+
+def _is_rated_scale(profile: ColumnProfile, name: str, search: RoleSearch) -> bool:
+    """Return whether cells look like ratings, though the name does not say so."""
+    if not profile.is_numeric:
+        return False  # words of a scale: a label of another kind
+    if role_rank("id", name) is not None or role_rank("unit", name) is not None:
+        return False
+    if name == search.roles.id or profile.is_boolean:
+        return False
+    halves = all((2 * number).is_integer() for number in profile.numbers)
+    return halves and min(profile.numbers) >= -10 and len(profile.distinct) > 1
+
+
+def _refuse_unknown_words(search: RoleSearch) -> None:
+    """Refuse labels of an unknown order in a column that is named like ratings."""
+    for name in search.free:
+        profile = search.profiles[name]
+        parts = read_name(name, search)
+        is_named = role_rank("rating", name) is not None or (
+            any((parts.judge, parts.dimension)) and not parts.rest
+        )
+        if not is_named or profile.is_numeric or not profile.is_label or profile.is_boolean:
+            continue
+        if role_rank("judge", name) is not None or role_rank("system", name) is not None:
+            continue
+        if not has_ratings(name, search):
+            labels = [text for text in profile.distinct if not is_missing_mark(text)]
+            numbers = [text for text in labels if any(c.isdigit() for c in text)]
+            if numbers:
+                continue  # a wrong number: refused with its line
+            dimension = parts.dimension or scale_in_name(name).name
+            raise search.refuse(
+                f"column {quoted(name)} has the ratings {short(', '.join(map(quoted, labels)))}, "
+                "whose order is not known",
+                f"name the labels from the lowest to the highest, as in --scale "
+                f"{quoted(dimension + '=' + ','.join(labels[:6]))}",
+                f"{option('ignore', name)} to leave it out",
+            )
+
+
+def _read_rest(search: RoleSearch, parts: dict[str, NameParts], columns: Sequence[str]) -> None:
+    """Decide whether unknown words beside known ones are judges, dimensions or systems."""
+    roles = search.roles
+    has_system = bool(roles.system or roles.has_texts)
+    for name in columns:
+        judge, dimension, system, rest = parts[name]
+        if dimension and not judge and roles.judge is None:
+            is_settled = bool(system) or has_system
+            role = "judge"
+        elif judge and not dimension:
+            is_settled = bool(system) or has_system
+            role = "dimension"
+        elif system and not judge and not dimension:
+            is_settled, role = False, "judge"
+        else:
+            is_settled, role = True, "dimension" if not dimension else "system"
+        if judge and dimension:
+            role, is_settled = "system", not has_system
+        if role == "judge" and rest.isdigit():
+            is_settled = True
+        if not is_settled:
+            pattern = name.replace(rest, "{judge}")
+            pattern = pattern.replace(dimension, "{dimension}") if dimension else pattern
+            pattern = pattern.replace(judge, "{judge}") if judge else pattern
+            first = name.replace(dimension or judge or system, "{X}").replace(rest, "{Y}")
+            known = "dimension" if dimension else "judge" if judge else "system"
+            readings = [r for r in ("judge", "dimension", "system") if r != known][:2]
+            patterns = [
+                first.replace("{X}", f"{{{known}}}").replace("{Y}", f"{{{r}}}") for r in readings
+            ]
+            raise search.refuse(
+                f"column {quoted(name)}: {quoted(rest)} may be a {readings[0]} or a {readings[1]}",
+                *(f"--column 'score={text}'" for text in patterns),
+            )
+        parts[name] = parts[name]._replace(**{role: rest, "rest": ""})
+
+
+def _check_fractions(
+    search: RoleSearch, known: list[str], parts: Mapping[str, NameParts]
+) -> list[str]:
+    """Refuse fractions within 0 to 1 that a program or a person may have given."""
+    if search.roles.judge or any(parts[n].judge for n in known):
+        return known
+    for name in known:
+        profile = search.profiles[name]
+        if profile.is_numeric and not profile.is_whole and min(profile.numbers) >= 0:
+            if max(profile.numbers) <= 1:
+                raise _person_or_program(search, name)
+    return known
+
+
+def _person_or_program(search: RoleSearch, name: str) -> InputError:
+    return search.refuse(
+        f"column {quoted(name)} may be ratings by people or scores by a program",
+        f"{option('score', name)} for ratings",
+        f"{option('metric', name)} for scores",
+    )
+
+
+def _take_plain(search: RoleSearch, name: str) -> None:
+    """Take the only column of ratings; refuse a `score` that may be of a program."""
+    has_judge = search.roles.judge is not None or search.roles.ratings
+    if not has_judge and role_rank("rating", name) is None:
+        phrase = find_phrase(name, ("rating",))
+        if phrase is None:
+            raise _person_or_program(search, name)
+    search.take("score", name)
+
+
+def _take_unknown(
+    search: RoleSearch, parts: dict[str, NameParts], known: list[str], unknown: list[str]
+) -> list[str]:
+    """Read unknown names like the known ones beside them, where their scales agree."""
+    numbers = [n for name in known for n in search.profiles[name].numbers]
+    low, high = min(numbers, default=0), max(numbers, default=0)
+    similar = [
+        name
+        for name in unknown
+        if low <= min(search.profiles[name].numbers) and max(search.profiles[name].numbers) <= high
+    ]
+    if not similar:
+        return unknown
+    kinds = {tuple(bool(part) for part in parts[name][:3]) for name in known}
+    only_judges = kinds == {(True, False, False)}
+    if only_judges and len(known) >= 2 and len(known) >= len(similar):
+        for name in similar:
+            parts[name] = NameParts(judge=scale_in_name(name).name.strip())
+            known.append(name)
+        return [name for name in unknown if name not in similar]
+    role = "judge" if only_judges else "dimension"
+    raise search.refuse(
+        f"column {quoted(similar[0])} may be a {role} like {quoted(known[0])}, or scores",
+        option(role, *known, *similar)
+        if len(kinds) == 1 and kinds <= {(True, False, False), (False, True, False)}
+        else option("score", *known, *similar),
+        f"{option('metric', *similar)} for scores",
+    )
+
+
+def _plain_dimensions(
+    search: RoleSearch, plain: Sequence[str], parts: dict[str, NameParts], known: Sequence[str]
+) -> list[str]:
+    """Return the columns such as `rating` that are dimensions beside `fluency`."""
+    by_dimension = all(parts[name].dimension for name in known)
+    chosen = []
+    for name in plain:
+        if by_dimension and (role_rank("rating", name) is not None or search.roles.judge):
+            parts[name] = NameParts(dimension=scale_in_name(name).name.strip())
+            chosen.append(name)
+        elif search.profiles[name].is_numeric and not _is_mean(search, name, known):
+            raise _person_or_program(search, name)
+    return chosen
+
+
+def _is_mean(search: RoleSearch, name: str, columns: Sequence[str]) -> bool:
+    """Return whether a column is the mean or sum of others, and so no further ratings."""
+    own = search.profiles[name].values
+    for row, cell in enumerate(own):
+        record = search.table.records[row]
+        numbers = [search_number(record.get(column)) for column in columns]
+        present = [n for n in numbers if n is not None]
+        value = search_number(cell)
+        if value is None or not present:
+            continue
+        total = sum(present)
+        if min(abs(value - total), abs(value - total / len(present))) > 0.06:
+            return False
+    return True
+
+
+def search_number(value: object) -> float | None:
+    """Return a cell as a number for comparisons of columns."""
+    from karat.tables.cells import parse_rating
+
+    return parse_rating(value)
+
+
+def _take_ratings(
+    search: RoleSearch, parts: Mapping[str, NameParts], columns: Sequence[str]
+) -> None:
+    """Make columns ratings with the judge, dimension and system of their names."""
+    ratings = []
+    for name in columns:
+        judge, dimension, system, _ = parts[name]
+        ratings.append(RatingColumn(name, judge or None, dimension or None, system or None))
+    by_system = {bool(rating.system) for rating in ratings}
+    if len(by_system) > 1 or (by_system == {True} and search.roles.system):
+        raise search.refuse(
+            f"columns {short(', '.join(map(quoted, columns)))}: only some names have a system",
+            f"{option('judge', *columns)} for judges",
+            f"{option('dimension', *columns)} for dimensions",
+        )
+    labels = [(r.judge, r.dimension, r.system) for r in ratings]
+    if twice := next((x for x in labels if labels.count(x) > 1), None):
+        first, second = [r.column for r, x in zip(ratings, labels, strict=True) if x == twice][:2]
+        raise search.refuse(
+            f"columns {quoted(first)} and {quoted(second)} have ratings of the same kind",
+            option("score", first),
+            option("score", second),
+        )
+    search.free = [name for name in search.free if name not in columns]
+    order = {name: i for i, name in enumerate(search.table.columns)}
+    ratings.sort(key=lambda rating: order[rating.column])
+    search.roles = replace(search.roles, ratings=(*search.roles.ratings, *ratings))
+
+
+def _read_unknown(
+    search: RoleSearch, columns: Sequence[str], parts: Mapping[str, NameParts]
+) -> None:
+    """Read columns of numbers whose names are not known; refuse several on one scale."""
+    roles = search.roles
+    if roles.judge is not None and not roles.has_ratings:
+        if len(columns) == 1:
+            search.take("score", columns[0])
+        elif columns:
+            ratings = tuple(
+                RatingColumn(name, dimension=scale_in_name(name).name.strip()) for name in columns
+            )
+            search.free = [name for name in search.free if name not in columns]
+            search.roles = replace(roles, ratings=ratings)
+        return
+    if len(columns) == 1 and roles.has_texts:
+        return
+    if len(columns) == 1:
+        raise _person_or_program(search, columns[0])
+    if columns:
+        products = _products(columns)
+        readings = [
+            f"{option('judge', *columns)} for judges",
+            f"{option('dimension', *columns)} for dimensions",
+            f"{option('metric', *columns)} for scores",
+        ]
+        if products:
+            readings = [f"--column 'score={text}'" for text in products]
+        raise search.refuse(
+            f"columns {short(', '.join(map(quoted, columns)))} may be judges or dimensions",
+            *readings,
+        )
+
+
+def _products(columns: Sequence[str]) -> list[str]:
+    """Return patterns of names that are all combinations of two lists of words."""
+    for separator in ("_", "/", " - ", "-", ".", " "):
+        pairs = [name.split(separator) for name in columns]
+        if all(len(pair) == 2 for pair in pairs):
+            firsts, lasts = ({*side} for side in zip(*pairs, strict=True))
+            if len(firsts) > 1 and {*product(firsts, lasts)} == {tuple(p) for p in pairs}:
+                return [f"{{judge}}{separator}{{dimension}}", f"{{dimension}}{separator}{{judge}}"]
+    return []
+
+
+__all__ = ["find_ratings", "id_of", "match_pattern"]

@@ -1,0 +1,521 @@
+"""Roles of columns: which column is the candidate, the reference, the system, a judge.
+
+Roles come from, in this order: the user's options, the known schema of a tool, names, and the
+contents of columns. Where two readings are possible, the table is refused with the option for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from karat.errors import InputError, quoted, short
+from karat.evalset.reading import missing_column
+from karat.settings import nearest
+from karat.tables.cells import ColumnProfile, id_of, profile_columns
+from karat.tables.files import Table
+from karat.tables.names import compact, is_in, role_rank, split_words
+from karat.tables.options import ReadingOptions
+
+if TYPE_CHECKING:
+    from karat.tables.schemas import Schema
+
+SINGLE = ("id", "system", "source", "question", "contexts", "unit", "judge", "dimension", "epoch")
+"""Roles of one column."""
+ROLES = (*SINGLE, "candidate", "reference", "score", "metric", "ignore")
+"""Names of roles in `--column ROLE=NAME`; `score` is a rating, `metric` any other number."""
+_ALIASES = {
+    "rating": "score",
+    "ratings": "score",
+    "scores": "score",
+    "references": "reference",
+    "metrics": "metric",
+    "group": "unit",
+    "document": "unit",
+    "context": "contexts",
+    "segment": "id",
+    "rater": "judge",
+    "model": "system",
+    "output": "candidate",
+    "systems": "system",
+    "judges": "judge",
+    "dimensions": "dimension",
+    "ignored": "ignore",
+}
+WEAK_UNITS = ("topic", "title", "category", "domain", "genre", "tag", "task", "subset", "testset")
+_LONGEST_NAME = 60
+
+
+@dataclass(frozen=True)
+class RatingColumn:
+    """A column of ratings, and what its name says; None for what other columns say."""
+
+    column: str
+    judge: str | None = None
+    dimension: str | None = None
+    system: str | None = None
+    id: str | None = None
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The columns of a table by role."""
+
+    schema: str = ""
+    kind: str = "outputs"
+    """outputs, ratings or scores."""
+    id: str | None = None
+    id_within: str | None = None
+    """Column within whose values the ids are unique: the document of a segment number."""
+    system: str | None = None
+    candidate: str | None = None
+    references: tuple[str, ...] = ()
+    source: str | None = None
+    question: str | None = None
+    contexts: str | None = None
+    unit: str | None = None
+    judge: str | None = None
+    dimension: str | None = None
+    score: str | None = None
+    epoch: str | None = None
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    """System -> column, if each system has a column."""
+    answers: tuple[str, ...] = ()
+    """Columns of repeated answers of one system."""
+    ratings: tuple[RatingColumn, ...] = ()
+    scores: tuple[str, ...] = ()
+    """Columns of numbers without another role, such as a metric or a cost."""
+    unused: tuple[str, ...] = ()
+    """Columns without a role."""
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether the table has outputs, not only ratings or scores of them."""
+        return bool(self.candidate or self.outputs or self.answers)
+
+    @property
+    def has_ratings(self) -> bool:
+        """Whether the table has ratings."""
+        return self.kind != "scores" and bool(self.score or self.ratings)
+
+
+@dataclass
+class RoleSearch:
+    """The state of the search for roles: columns without a role, and roles so far."""
+
+    table: Table
+    options: ReadingOptions
+    profiles: dict[str, ColumnProfile]
+    free: list[str]
+    """Columns that have contents and no role yet."""
+    roles: Roles
+    declared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Columns of each role by the user's options."""
+    systems: set[str] = field(default_factory=set)
+
+    def take(self, role: str, column: str) -> None:
+        """Give a column a role of one column."""
+        self.free.remove(column)
+        self.roles = replace(self.roles, **{role: column})
+
+    def take_references(self, columns: Sequence[str]) -> None:
+        """Make columns references."""
+        for column in columns:
+            self.free.remove(column)
+        self.roles = replace(self.roles, references=(*self.roles.references, *columns))
+
+    def remark(self, sentence: str) -> None:
+        """Add a remark on the choice of roles."""
+        self.roles = replace(self.roles, remarks=(*self.roles.remarks, sentence))
+
+    def named(self, role: str) -> list[str]:
+        """Return the free columns with a usual name of a role, the preferred one first."""
+        ranks = {name: role_rank(role, name) for name in self.free}
+        named = [name for name in self.free if ranks[name] is not None]
+        return sorted(named, key=lambda name: ranks[name] or 0)
+
+    def refuse(self, problem: str, *readings: str) -> InputError:
+        """Return the error for a table with several readings, each with its option."""
+        return InputError(f"{self.table.name}: {problem}: {' or '.join(readings)}")
+
+    @property
+    def rows(self) -> int:
+        """The number of records."""
+        return len(self.table.records)
+
+
+def option(role: str, *columns: str) -> str:
+    """Return the option that gives columns a role, for messages."""
+    text = f"{role}={','.join(columns)}"
+    return (
+        f"--column {quoted(text) if not text.replace('_', 'a').isascii() or ' ' in text else text}"
+    )
+
+
+def infer_roles(table: Table, options: ReadingOptions, schema: Schema | None = None) -> Roles:
+    """Return the roles of a table's columns; refuse a table with several readings."""
+    from karat.tables.output_columns import find_texts
+    from karat.tables.rating_columns import find_ratings
+
+    if not table.records:
+        raise InputError(f"{table.name}: no rows: expected at least one below the header")
+    profiles = profile_columns(table.columns, table.records)
+    free = [name for name in table.columns if not profiles[name].is_empty]
+    search = RoleSearch(table, options, profiles, free, Roles(schema.name if schema else ""))
+    search.declared = _declared_columns(table, options)
+    _take_declared(search, search.declared)
+    if schema is not None:
+        _take_schema(search, schema)
+    is_closed = schema is not None and schema.is_closed
+    if not is_closed:
+        _drop_row_numbers(search)
+        _take_names(search)
+        find_texts(search)
+        _find_judge(search)
+        _find_epoch(search)
+        _find_id(search)
+    find_ratings(search)
+    _check_roles(search)
+    return replace(search.roles, unused=tuple(search.free))
+
+
+def _declared_columns(table: Table, options: ReadingOptions) -> dict[str, tuple[str, ...]]:
+    """Return the columns of each role that the user names."""
+    declared: dict[str, tuple[str, ...]] = {}
+    for name, text in options.columns.items():
+        role = _ALIASES.get(name, name)
+        if role not in ROLES:
+            hint = nearest(name, ROLES) or f" (roles are {', '.join(ROLES)})"
+            raise InputError(f"--column {name}={text}: no role {quoted(name)}{hint}")
+        columns = (text,) if text in table.columns else tuple(_split_columns(text, table))
+        for column in columns:
+            if column not in table.columns:
+                raise missing_column(table.name, column, table.columns)
+        declared[role] = (*declared.get(role, ()), *columns)
+    named = [column for columns in declared.values() for column in columns]
+    if twice := next((column for column in named if named.count(column) > 1), None):
+        roles = [role for role, columns in declared.items() if twice in columns]
+        raise InputError(
+            f"--column: {quoted(twice)} has the roles {' and '.join(roles)}, expected one role"
+        )
+    return declared
+
+
+def _split_columns(text: str, table: Table) -> list[str]:
+    """Return the columns of a comma-separated list; names may contain commas."""
+    parts, columns = text.split(","), []
+    while parts:
+        ends = range(len(parts), 0, -1)
+        names = (",".join(parts[:end]) for end in ends)
+        size, name = next(
+            ((end, name) for end, name in zip(ends, names, strict=True) if name in table.columns),
+            (1, parts[0]),
+        )
+        stripped = name.strip()
+        columns.append(name if name in table.columns else stripped)
+        parts = parts[size:]
+    return columns
+
+
+def _take_declared(search: RoleSearch, declared: Mapping[str, tuple[str, ...]]) -> None:
+    """Give columns the roles that the user names."""
+    roles = search.roles
+    for role, columns in declared.items():
+        for column in columns:
+            if column in search.free:
+                search.free.remove(column)
+        numeric = all(search.profiles[c].is_numeric for c in columns)
+        if role == "ignore":
+            continue
+        if role == "reference":
+            roles = replace(roles, references=columns)
+        elif role == "metric":
+            roles = replace(roles, scores=columns)
+        elif role == "candidate":
+            single = len(columns) == 1
+            roles = (
+                replace(roles, candidate=columns[0]) if single else replace(roles, answers=columns)
+            )
+        elif role == "score":
+            if len(columns) == 1:
+                roles = replace(roles, score=columns[0])
+            else:
+                search.free += columns  # `find_ratings` reads their names
+        elif len(columns) == 1:
+            roles = replace(roles, **{role: columns[0]})
+        elif role == "system" and not numeric:
+            roles = replace(roles, outputs={name: name for name in columns})
+        elif role in ("judge", "dimension", "system"):
+            ratings = [RatingColumn(column, **{role: column.strip()}) for column in columns]
+            roles = replace(roles, ratings=(*roles.ratings, *ratings))
+        else:
+            raise InputError(
+                f"--column {role}={','.join(columns)}: found {len(columns)} columns, expected one"
+            )
+    search.roles = roles
+
+
+def _take_schema(search: RoleSearch, schema: Schema) -> None:
+    """Give columns the roles of a known schema, unless the user named other columns."""
+    roles = search.roles
+    for role, names in schema.roles.items():
+        columns = [name for name in names if name in search.free]
+        if not columns:
+            continue
+        if role == "reference":
+            if not roles.references:
+                roles = replace(roles, references=tuple(columns))
+                search.free = [name for name in search.free if name not in columns]
+        elif role == "metric":
+            roles = replace(roles, scores=(*roles.scores, *columns))
+            search.free = [name for name in search.free if name not in columns]
+        elif role == "ignore":
+            search.free = [name for name in search.free if name not in columns]
+        elif getattr(roles, role) is None and not (role == "candidate" and roles.has_texts):
+            roles = replace(roles, **{role: columns[0]})
+            search.free.remove(columns[0])
+    search.roles = roles
+
+
+def _drop_row_numbers(search: RoleSearch) -> None:
+    """Leave out a column without a name that only numbers the rows."""
+    for name in [*search.free]:
+        if not compact(name).startswith(("unnamed", "column")) and compact(name):
+            continue
+        numbers = search.profiles[name].numbers
+        if len(numbers) == search.rows and numbers == [numbers[0] + i for i in range(len(numbers))]:
+            search.free.remove(name)
+
+
+def _take_names(search: RoleSearch) -> None:
+    """Give roles to columns by their names, except texts, ids, judges and ratings."""
+    for name in [*search.free]:
+        is_measured = is_in("measures", name) or is_in("metrics", name)
+        if is_in("ignored", name) and not is_measured and role_rank("rating", name) is None:
+            search.free.remove(name)
+    if search.roles.system is None and not search.roles.outputs:
+        _find_system(search)
+    if search.roles.dimension is None:
+        for name in search.named("dimension"):
+            profile = search.profiles[name]
+            if not profile.is_numeric and not profile.is_text and not profile.is_list:
+                search.take("dimension", name)
+                break
+    if search.roles.unit is None:
+        _find_unit(search)
+
+
+def _find_system(search: RoleSearch) -> None:
+    """Choose the column of systems: names or numbers that repeat, or a constant."""
+    named = [name for name in search.named("system") if _has_names(search.profiles[name])]
+    rows = search.rows
+    repeats = [name for name in named if len(search.profiles[name].distinct) < rows or rows == 1]
+    full = [name for name in repeats if search.profiles[name].is_full]
+    several = [name for name in full if len(search.profiles[name].distinct) > 1]
+    chosen = several or full
+    if not chosen:
+        for name in repeats:
+            n_missing = rows - len(search.profiles[name].present)
+            search.remark(f"column {quoted(name)} is not the system: {n_missing:,} cells are empty")
+        return
+    first, *others = chosen
+    pairs = [name for name in others if not _is_function(search, first, name) and several]
+    if pairs:
+        raise search.refuse(
+            f"columns {quoted(first)} and {quoted(pairs[0])} may both be the system",
+            option("system", first),
+            option("system", pairs[0]),
+        )
+    search.take("system", first)
+
+
+def _is_function(search: RoleSearch, column: str, other: str) -> bool:
+    """Return whether each value of a column has one value of another column."""
+    seen: dict[str | None, str | None] = {}
+    values = zip(search.profiles[column].values, search.profiles[other].values, strict=True)
+    return all(seen.setdefault(id_of(a), id_of(b)) == id_of(b) for a, b in values)
+
+
+def _has_names(profile: ColumnProfile) -> bool:
+    """Return whether cells are short enough to be names."""
+    if profile.is_list or profile.is_nested or profile.is_boolean:
+        return False
+    if profile.is_numeric and not profile.is_whole:
+        return False
+    return profile.mean_length <= _LONGEST_NAME and profile.mean_words <= 6
+
+
+def _find_unit(search: RoleSearch) -> None:
+    for name in search.named("unit"):
+        profile = search.profiles[name]
+        n_groups, n_rows = len(profile.distinct), search.rows
+        if not _has_names(profile) or not profile.is_full or not 1 < n_groups < n_rows:
+            continue
+        if role_rank("id", name) is not None:
+            continue  # `_find_id` decides
+        if compact(name) in WEAK_UNITS and not 8 <= n_groups <= n_rows // 2:
+            continue
+        search.take("unit", name)
+        return
+
+
+def _find_judge(search: RoleSearch) -> None:
+    """Choose the column of judges, which has names or numbers that may repeat."""
+    if search.roles.judge is not None or any(r.judge for r in search.roles.ratings):
+        return
+    named = [name for name in search.named("judge") if _has_names(search.profiles[name])]
+    several = [name for name in named if len(search.profiles[name].distinct) > 1]
+    if chosen := several or named:
+        search.take("judge", chosen[0])
+
+
+def _find_epoch(search: RoleSearch) -> None:
+    if search.roles.epoch is None:
+        for name in search.named("epoch"):
+            profile = search.profiles[name]
+            if profile.is_full and profile.is_whole and 1 < len(profile.distinct) < search.rows:
+                search.take("epoch", name)
+                return
+
+
+def _find_id(search: RoleSearch) -> None:
+    """Choose the column that identifies an item, with the same id for every system."""
+    if search.roles.id is not None:
+        return
+    named = [*search.named("id")]
+    named += [
+        name
+        for name in search.free
+        if name not in named
+        and [*map(str.lower, split_words(name))][-1:] in (["id"], ["nr"], ["no"])
+        and role_rank("judge", name) is None
+    ]
+    usable = []
+    for name in named:
+        profile = search.profiles[name]
+        if not _has_names(profile):
+            continue
+        reason = ""
+        if not profile.is_full:
+            n_missing = len(profile.values) - len(profile.present)
+            reason = f"{n_missing:,} cells are empty"
+        elif len(profile.distinct) == 1 and search.rows > 1 and not _is_one_item(search):
+            reason = "all cells are equal"
+        if reason:
+            search.remark(f"column {quoted(name)} is not used as the id: {reason}")
+        else:
+            usable.append(name)
+    grades = {name: _id_grade(search, name) for name in usable}
+    for grade in ("shared", "apart"):
+        for name in usable:
+            if grades[name] != grade:
+                continue
+            if grade == "apart" and _texts_identify(search):
+                search.remark(
+                    f"column {quoted(name)} is not used as the id: no id occurs in two systems"
+                )
+                continue
+            search.take("id", name)
+            _take_unit_id(search, usable)
+            return
+    for name in usable:
+        for outer in (*usable, *([search.roles.unit] if search.roles.unit else [])):
+            if outer != name and _id_grade(search, name, outer) == "shared":
+                search.take("id", name)
+                if outer in search.free:
+                    search.take("unit", outer)
+                search.roles = replace(search.roles, id_within=outer)
+                return
+    repeated = [name for name in usable if role_rank("unit", name) is None]
+    if repeated:
+        search.take("id", repeated[0])
+    elif usable and search.roles.unit is None:
+        search.take("unit", usable[0])
+
+
+def _take_unit_id(search: RoleSearch, usable: Sequence[str]) -> None:
+    """Use the id of a document beside that of a segment as the unit."""
+    if search.roles.unit is None:
+        for name in usable:
+            profile = search.profiles[name]
+            if name in search.free and role_rank("unit", name) is not None:
+                if len(profile.distinct) > 1 and _is_function_of_id(search, name):
+                    search.take("unit", name)
+                    return
+
+
+def _is_function_of_id(search: RoleSearch, column: str) -> bool:
+    column_of_ids = search.roles.id
+    return column_of_ids is not None and (
+        len(search.profiles[column].distinct) < len(search.profiles[column_of_ids].distinct)
+        and _is_function(search, column_of_ids, column)
+    )
+
+
+def _is_one_item(search: RoleSearch) -> bool:
+    """Return whether each row is of another system or judge, so that one id may be right."""
+    roles = search.roles
+    keys = [c for c in (roles.system, roles.judge, roles.dimension, roles.epoch) if c]
+    rows = {tuple(id_of(record.get(key)) for key in keys) for record in search.table.records}
+    return len(rows) == search.rows
+
+
+def _id_grade(search: RoleSearch, name: str, outer: str | None = None) -> str:
+    """Return whether ids are `shared` by systems, `apart` (each of one system) or `repeated`.
+
+    Rows of an id must differ in system, judge, dimension or number of the answer.
+    """
+    roles = search.roles
+    keys = [c for c in (roles.system, roles.judge, roles.dimension, roles.epoch) if c]
+    rows, systems = set(), dict[str, set[str | None]]()
+    for record in search.table.records:
+        item = f"{id_of(record.get(outer or name))}/{id_of(record.get(name))}"
+        rows.add((item, *(id_of(record.get(key)) for key in keys)))
+        if roles.system:
+            systems.setdefault(item, set()).add(id_of(record.get(roles.system)))
+    if len(rows) < search.rows:
+        return "repeated"
+    n_systems = len({system for names in systems.values() for system in names})
+    is_shared = n_systems < 2 or any(len(names) > 1 for names in systems.values())
+    return "shared" if is_shared else "apart"
+
+
+def _texts_identify(search: RoleSearch) -> bool:
+    """Return whether question, source or reference occur for more than one system."""
+    roles = search.roles
+    columns = [c for c in (roles.question, roles.source, *roles.references) if c]
+    systems: dict[tuple[str | None, ...], set[str | None]] = {}
+    for record in search.table.records:
+        item = tuple(id_of(record.get(column)) for column in columns)
+        systems.setdefault(item, set()).add(id_of(record.get(roles.system or "")))
+    return bool(columns) and any(len(names) > 1 for names in systems.values())
+
+
+def _check_roles(search: RoleSearch) -> None:
+    """Refuse a table without outputs, ratings and scores; set the kind."""
+    roles = search.roles
+    if roles.kind == "scores" or (not roles.has_texts and not roles.has_ratings and roles.scores):
+        if not (roles.system or roles.id):
+            raise _no_roles(search)
+        search.roles = replace(roles, kind="scores", judge=None)
+    elif roles.has_ratings:
+        search.roles = replace(roles, kind="ratings")
+    elif roles.has_texts:
+        kept = [c for c in (roles.judge, roles.dimension) if c]
+        search.free += [
+            column for column in kept if (*search.declared.get("judge", ()),) != (column,)
+        ]
+        search.roles = replace(roles, kind="outputs", judge=None, dimension=None)
+    else:
+        raise _no_roles(search)
+
+
+def _no_roles(search: RoleSearch) -> InputError:
+    columns = short(", ".join(map(str, search.table.columns[:12])))
+    example: Any = search.free[0] if search.free else search.table.columns[0]
+    return InputError(
+        f"{search.table.name}: no column is known to have outputs or ratings (it has {columns}): "
+        f"name it, as in {option('candidate', example)} or {option('score', example)}"
+    )

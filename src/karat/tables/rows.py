@@ -1,0 +1,441 @@
+"""Rows by role: outputs, ratings and scores of a table whose columns have roles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from karat.errors import InputError, quoted, short
+from karat.evalset.reading import Location
+from karat.tables.cells import (
+    id_of,
+    is_missing,
+    is_missing_mark,
+    parse_choices,
+    parse_list,
+    parse_rating,
+    text_of,
+)
+from karat.tables.files import ReadingOptions, Table
+from karat.tables.names import compact, scale_in_name
+from karat.tables.roles import RatingColumn, Roles, option
+from karat.tables.scales import (
+    Scale,
+    check_labels,
+    declared_scale,
+    find_word_scale,
+    infer_scale,
+)
+
+UNNAMED_JUDGE = "raters"
+"""The judge of ratings without a name; one of `UNNAMED_RATERS`."""
+DEFAULT_DIMENSION = "score"
+_MODEL_JUDGES = ("gpt", "chatgpt", "claude", "llama", "gemini", "mistral", "qwen", "deepseek")
+_TEXT_KEYS = ("text", "content", "value", "answer", "page_content")
+
+
+class OutputRow(NamedTuple):
+    """One output of one system, with the texts of its item."""
+
+    location: Location
+    system: str
+    id: str
+    candidate: str | None
+    references: tuple[str, ...]
+    source: str | None
+    question: str | None
+    contexts: tuple[str, ...]
+    unit: str | None
+    epoch: str | None
+
+
+class Rating(NamedTuple):
+    """The value that one judge gave to one output under one dimension."""
+
+    location: Location
+    system: str
+    id: str
+    epoch: str | None
+    judge: str
+    dimension: str
+    value: float
+
+
+class ScoreRow(NamedTuple):
+    """The value of a metric or measurement for one output."""
+
+    location: Location
+    system: str
+    id: str
+    epoch: str | None
+    metric: str
+    value: float
+
+
+@dataclass(frozen=True)
+class TableRows:
+    """The rows of a table by role."""
+
+    table: Table = field(repr=False)
+    roles: Roles
+    outputs: tuple[OutputRow, ...]
+    ratings: tuple[Rating, ...] = ()
+    scores: tuple[ScoreRow, ...] = ()
+    scales: Mapping[str, Scale] = field(default_factory=dict)
+    """Dimension -> its scale."""
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def systems(self) -> list[str]:
+        """The names of the systems."""
+        rows: tuple[Sequence[Any], ...] = (self.outputs, self.ratings, self.scores)
+        return list(dict.fromkeys(row.system for part in rows for row in part))
+
+    @property
+    def judges(self) -> list[str]:
+        """The names of the judges."""
+        return list(dict.fromkeys(rating.judge for rating in self.ratings))
+
+    @property
+    def model_judges(self) -> list[str]:
+        """The judges that are language models, by their names."""
+        by_column = compact(self.roles.judge or "").endswith("model")
+        return [
+            judge for judge in self.judges if by_column or compact(judge).startswith(_MODEL_JUDGES)
+        ]
+
+    @property
+    def summary(self) -> str:
+        """One line with the roles of columns, judges and scales."""
+        roles = self.roles
+        parts = [f"{len(self.table.records):,} {'row' if len(self.table.records) == 1 else 'rows'}"]
+        if roles.schema:
+            parts[0] += f" of {roles.schema}"
+        columns = [("id", roles.id), ("system", roles.system), ("candidate", roles.candidate)]
+        columns += [("reference", name) for name in roles.references]
+        columns += [
+            (role, getattr(roles, role))
+            for role in ("source", "question", "contexts", "unit", "judge", "dimension", "score")
+        ]
+        columns.append(("epoch", roles.epoch))
+        if named := ", ".join(f"{role}={column}" for role, column in columns if column):
+            parts.append(named)
+        if roles.outputs:
+            parts.append(f"systems side by side: {_listing([*roles.outputs])}")
+        if roles.answers:
+            parts.append(f"repeated answers: {_listing(roles.answers)}")
+        if roles.ratings:
+            parts.append(f"ratings: {_listing([rating.column for rating in roles.ratings])}")
+        if self.judges and self.judges != [UNNAMED_JUDGE]:
+            parts.append(
+                f"{'judge' if len(self.judges) == 1 else 'judges'} {_listing(self.judges)}"
+            )
+        for dimension, scale in self.scales.items():
+            name = "scale" if len(self.scales) == 1 else f"scale of {short(dimension)}"
+            inferred = " inferred" if scale.is_inferred else ""
+            lower = ", lower is better" if scale.better == "lower" else ""
+            words = f" ({scale.words})" if scale.words else ""
+            if scale.low is not None:
+                parts.append(f"{name} {scale}{inferred}{words}{lower}")
+        if roles.scores:
+            parts.append(f"scores: {_listing(roles.scores)}")
+        if roles.unused:
+            parts.append(f"not used: {_listing(roles.unused)}")
+        return f"{self.table.name}: {'; '.join(parts)}"
+
+
+def _listing(names: Sequence[str]) -> str:
+    shown = ", ".join(map(short, names[:8]))
+    return f"{shown} and {len(names) - 8:,} more" if len(names) > 8 else shown
+
+
+class _RawRating(NamedTuple):
+    row: int
+    column: str
+    system: str
+    id: str
+    epoch: str | None
+    judge: str
+    dimension: str
+    cell: Any
+
+
+def make_rows(
+    table: Table, roles: Roles, options: ReadingOptions, ids: Sequence[str] | None = None
+) -> TableRows:
+    """Return the outputs, ratings and scores of a table.
+
+    `ids` are the ids of the items of all records; by default those of the id column, or numbers.
+    """
+    if ids is None:
+        ids = record_ids(table, roles) or [str(i) for i in range(1, len(table.records) + 1)]
+    list_columns = {
+        column
+        for column in (*roles.references, *filter(None, [roles.contexts]))
+        if _has_lists([record.get(column) for record in table.records])
+    }
+    outputs: list[OutputRow] = []
+    raw_ratings: list[_RawRating] = []
+    scores: list[ScoreRow] = []
+    for row, record in enumerate(table.records):
+        location, item = table.location(row), ids[row]
+        system = table.system or "candidate"
+        if roles.system is not None:
+            name = id_of(record.get(roles.system))
+            if name is None:
+                raise InputError(f"{location}: no system in column {quoted(roles.system)}")
+            system = name
+        epoch = id_of(record.get(roles.epoch)) if roles.epoch else None
+        texts = (
+            tuple(_reference_texts(record, roles.references, list_columns)),
+            *(text_of(record.get(c)) if c else None for c in (roles.source, roles.question)),
+            tuple(_list_texts(record.get(roles.contexts), roles.contexts in list_columns))
+            if roles.contexts
+            else (),
+            id_of(record.get(roles.unit)) if roles.unit else None,
+        )
+        for output_system, text, number in _outputs_of(record, roles, system, epoch):
+            outputs.append(OutputRow(location, output_system, item, text, *texts, number))
+        raw_ratings += _raw_ratings(row, record, roles, system, item, epoch, location)
+        scores += _scores_of(record, roles, system, item, epoch, location, table.decimal)
+    ratings, scales, remarks = _parse_ratings(table, raw_ratings, options)
+    rows = TableRows(table, roles, tuple(outputs), tuple(ratings), tuple(scores), scales)
+    remarks = [*table.remarks, *roles.remarks, *remarks]
+    if roles.scores and roles.outputs:
+        columns = _listing(roles.scores)
+        remarks.append(f"columns {columns} are of no system and are left out")
+    if models := rows.model_judges:
+        remarks.append(f"judges taken to be models: {_listing(models)}")
+    return TableRows(table, roles, rows.outputs, rows.ratings, rows.scores, scales, tuple(remarks))
+
+
+def record_ids(table: Table, roles: Roles) -> list[str] | None:
+    """Return the ids in the column of ids; None if the table has none."""
+    if roles.id is None:
+        return None
+    ids = []
+    for row, record in enumerate(table.records):
+        name = id_of(record.get(roles.id))
+        if name is None:
+            raise InputError(f"{table.location(row)}: no id in column {quoted(roles.id)}")
+        if roles.id_within is not None:
+            name = f"{id_of(record.get(roles.id_within))}/{name}"
+        ids.append(name)
+    return ids
+
+
+def _outputs_of(
+    record: Mapping[str, Any], roles: Roles, system: str, epoch: str | None
+) -> Iterator[tuple[str, str | None, str | None]]:
+    """Yield system, text and number of the answer of all outputs in a record."""
+    if roles.outputs:
+        for name, column in roles.outputs.items():
+            yield name, text_of(record.get(column)), epoch
+    elif roles.answers:
+        for number, column in enumerate(roles.answers, 1):
+            if (text := text_of(record.get(column))) is not None:
+                yield system, text, str(number)
+    elif roles.candidate is not None:
+        yield system, text_of(record.get(roles.candidate)), epoch
+    else:
+        rated = [rating.system for rating in roles.ratings if rating.system]
+        for name in dict.fromkeys(rated or [system]):
+            yield name, None, epoch
+
+
+def _has_lists(values: Sequence[Any]) -> bool:
+    """Return whether all texts of a column are lists of texts."""
+    present = [value for value in values if not is_missing(value)]
+    for value in present:
+        items = parse_list(value)
+        if items is None or (isinstance(value, str) and not all(isinstance(x, str) for x in items)):
+            return False
+    return bool(present)
+
+
+def _reference_texts(
+    record: Mapping[str, Any], columns: Sequence[str], list_columns: set[str]
+) -> Iterator[str]:
+    for column in columns:
+        yield from _list_texts(record.get(column), column in list_columns)
+
+
+def _list_texts(value: Any, is_list: bool) -> list[str]:
+    """Return the texts in a cell: the items of a list without empty ones, or a single text."""
+    items = parse_list(value) if is_list or not isinstance(value, str) else None
+    texts = [_item_text(item) for item in ([value] if items is None else items)]
+    return [text for text in texts if text is not None]
+
+
+def _item_text(item: Any) -> str | None:
+    """Return the text of an item of a list: a text, or an object with its text."""
+    if isinstance(item, Mapping):
+        text = next((item[key] for key in _TEXT_KEYS if isinstance(item.get(key), str)), None)
+        return text_of(item if text is None else text)
+    return text_of(item)
+
+
+def _raw_ratings(
+    row: int,
+    record: Mapping[str, Any],
+    roles: Roles,
+    system: str,
+    item: str,
+    epoch: str | None,
+    location: Location,
+) -> Iterator[_RawRating]:
+    """Yield the cells of ratings in a record, without empty ones."""
+    if roles.kind != "ratings":
+        return
+    columns = list(roles.ratings)
+    if roles.score is not None:
+        columns.append(RatingColumn(roles.score))
+    for rating in columns:
+        cell = record.get(rating.column)
+        if is_missing(cell):
+            continue
+        if roles.outputs and rating.system is None:
+            raise InputError(
+                f"{location}: column {quoted(rating.column)} has ratings, and the row has outputs "
+                f"of {len(roles.outputs)} systems: {option('score', '{judge}_{system}')} says which "
+                "part of the name is the system"
+            )
+        judge, dimension = rating.judge, rating.dimension
+        if judge is None and roles.judge is not None:
+            judge = id_of(record.get(roles.judge))
+            if judge is None:
+                raise InputError(f"{location}: a rating without a judge in {quoted(roles.judge)}")
+        if dimension is None and roles.dimension is not None:
+            dimension = id_of(record.get(roles.dimension))
+            if dimension is None:
+                problem = f"a rating without a dimension in {quoted(roles.dimension)}"
+                raise InputError(f"{location}: {problem}")
+        if dimension is None:
+            is_plain = rating.judge is None and rating.system is None
+            name = scale_in_name(rating.column).name.strip()
+            dimension = name if is_plain else DEFAULT_DIMENSION
+        yield _RawRating(
+            row,
+            rating.column,
+            rating.system or system,
+            rating.id or item,
+            epoch,
+            judge or UNNAMED_JUDGE,
+            dimension,
+            cell,
+        )
+
+
+def _scores_of(
+    record: Mapping[str, Any],
+    roles: Roles,
+    system: str,
+    item: str,
+    epoch: str | None,
+    location: Location,
+    decimal: str,
+) -> Iterator[ScoreRow]:
+    """Yield the scores in a record, without missing ones."""
+    if roles.outputs:
+        return
+    columns = [(scale_in_name(name).name.strip(), name) for name in roles.scores]
+    if roles.kind == "scores" and roles.score is not None:
+        metric = id_of(record.get(roles.dimension)) if roles.dimension else roles.score
+        columns.append((metric or roles.score, roles.score))
+    for metric, column in columns:
+        cell = record.get(column)
+        if not is_missing(cell) and not is_missing_mark(cell):
+            value = parse_number_cell(cell, decimal)
+            if value is None:
+                problem = f"found {quoted(cell)} in column {quoted(column)}, expected a number"
+                raise InputError(f"{location}: {problem}, or {option('ignore', column)}")
+            yield ScoreRow(location, system, item, epoch, metric, value)
+
+
+def parse_number_cell(cell: Any, decimal: str = ".") -> float | None:
+    """Return a cell as a number, with the decimal separator of its table."""
+    if decimal == "," and isinstance(cell, str):
+        text = cell.strip()
+        if text.count(",") <= 1:
+            cell = text.replace(".", "").replace(",", ".") if "," in text else text
+    return parse_rating(cell)
+
+
+def _parse_ratings(
+    table: Table, raw_ratings: Sequence[_RawRating], options: ReadingOptions
+) -> tuple[list[Rating], dict[str, Scale], list[str]]:
+    """Return ratings with their values, the scale of each dimension, and remarks."""
+    by_dimension: dict[str, list[_RawRating]] = {}
+    for raw in raw_ratings:
+        by_dimension.setdefault(raw.dimension, []).append(raw)
+    ratings: list[Rating] = []
+    scales: dict[str, Scale] = {}
+    remarks: list[str] = []
+    n_marks = 0
+    for dimension, cells in by_dimension.items():
+        marked = [raw for raw in cells if not is_missing_mark(raw.cell)]
+        n_marks += len(cells) - len(marked)
+        scale = declared_scale(dimension, options.scale)
+        values = _values(table, dimension, marked, scale)
+        if isinstance(values, Scale):
+            words = values.words
+            assert words is not None
+            numbers = [words.parse(id_of(raw.cell) or "") or 0.0 for raw in marked]
+            scale = scale or values
+        else:
+            numbers = values
+        if scale is None:
+            scale = infer_scale(dimension, dict.fromkeys(raw.column for raw in cells), numbers)
+        for raw, number in zip(marked, numbers, strict=True):
+            if scale.low is not None and scale.high is not None:
+                if not scale.low <= number <= scale.high:
+                    problem = f"found {number:g} in column {quoted(raw.column)}"
+                    expected = f"expected {scale} for {short(dimension)}"
+                    raise InputError(f"{table.location(raw.row)}: {problem}, {expected}")
+            key = raw.system, raw.id, raw.epoch, raw.judge, dimension
+            ratings.append(Rating(table.location(raw.row), *key, number))
+        if marked:
+            scales[dimension] = scale
+    if n_marks:
+        remarks.append(f"{n_marks:,} ratings are marked as missing, such as N/A or -")
+    unknown = [name for name in options.scale if compact(name) not in {"", *map(compact, scales)}]
+    if raw_ratings and unknown:
+        has = short(", ".join(scales))
+        raise InputError(f"--scale {unknown[0]}: no such dimension in {table.name} (it has {has})")
+    return ratings, scales, remarks
+
+
+def _values(
+    table: Table, dimension: str, cells: Sequence[_RawRating], scale: Scale | None
+) -> list[float] | Scale:
+    """Return the ratings of a dimension as numbers, or the scale of words that they are on."""
+    if scale is None or scale.words is None:
+        numbers = [parse_number_cell(raw.cell, table.decimal) for raw in cells]
+        bad = next((i for i, number in enumerate(numbers) if number is None), None)
+        if bad is None:
+            return [number for number in numbers if number is not None]
+        choices = parse_choices([raw.cell for raw in cells])
+        if choices:
+            return [
+                choices.get(str(raw.cell).strip(), parse_rating(raw.cell) or 0.0) for raw in cells
+            ]
+        labels = {id_of(raw.cell) or "" for raw in cells}
+        words = find_word_scale(labels)
+        if words is not None and scale is None:
+            ends = min(words.values.values()), max(words.values.values())
+            return Scale(*ends, words=words, is_inferred=True)
+        location, raw = table.location(cells[bad].row), cells[bad]
+        if any(number is not None for number in numbers):
+            raise InputError(
+                f"{location}: found {quoted(raw.cell)} in column {quoted(raw.column)}, expected a "
+                f"rating as a number, or nothing; {option('ignore', raw.column)} leaves the column "
+                "out"
+            )
+        raise check_labels(str(location), dimension, labels)
+    for raw in cells:
+        if scale.words.parse(id_of(raw.cell) or "") is None:
+            problem = f"found {quoted(raw.cell)} in column {quoted(raw.column)}"
+            expected = f"expected one of {', '.join(scale.words.labels)} (--scale)"
+            raise InputError(f"{table.location(raw.row)}: {problem}, {expected}")
+    return scale
