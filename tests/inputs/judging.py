@@ -24,8 +24,9 @@ from karat.errors import InputError
 from karat.evalset.sets import EvalSet
 
 VERDICTS = ("right", "refused", "stuck", "misread", "failed")
-OPTIONS = ("--column", "--sheet", "--header", "--repeats", "--schema", "--skip-missing", "--scale")
-OPTION = re.compile("|".join(OPTIONS))
+OPTION = re.compile(
+    "--(column|sheet|header|repeats|schema|skip-missing|scale|encoding|separator|decimal|option)"
+)
 _LABELS = ("system", "judge", "dimension")
 
 
@@ -137,6 +138,8 @@ def _surplus_problems(evalset: EvalSet, reading: Case) -> Iterable[str]:
         yield f"references {next(filter(None, evalset.references))!r} where there are none"
     if not roles & {"source", "question"} and any(evalset.sources or ()):
         yield f"a source {next(filter(None, evalset.sources or ()))!r} where there is none"
+    if "contexts" not in roles and any(evalset.contexts or ()):
+        yield f"contexts {next(filter(None, evalset.contexts or ()))!r} where there are none"
     texts = reading["kind"] == "outputs" or "candidate" in roles or "systems" in reading
     if not texts and any(text for row in evalset.systems.values() for text in row):
         yield "outputs where there are none"
@@ -304,6 +307,10 @@ def _text_problems(evalset: EvalSet, fact: Fact, system: str, segment: str) -> I
     texts = [fact.texts[role] for role in ("question", "source") if fact.texts.get(role)]
     if texts and not any(_plain(text) in _plain(source) for text in texts):
         yield f"{location}: source {source!r}, expected {texts}"
+    if fact.texts.get("contexts"):
+        contexts = " ".join((evalset.contexts or ((),) * len(evalset))[at])
+        if _plain(contexts) != _plain(" ".join(fact.texts["contexts"])):
+            yield f"{location}: contexts {contexts!r}, expected {fact.texts['contexts']}"
     if fact.texts.get("unit"):
         unit = evalset.groups and evalset.groups[at]
         if unit != fact.texts["unit"]:
@@ -363,34 +370,49 @@ def report_of(evalset: EvalSet) -> str:
     return " ".join([*evalset.remarks, *evalset.notes, evalset.description])
 
 
-def without_missing(facts: Sequence[Fact]) -> list[Fact]:
-    """Return the facts without rows that lack a candidate or a reference."""
-    bad = {
-        (f.row, f.system)
+def without_missing(facts: Sequence[Fact], of_item: bool) -> list[Fact]:
+    """Return the facts without rows, or items, that lack a candidate or a reference."""
+
+    def key(fact: Fact) -> tuple[object, ...]:
+        item = fact.item or fact.texts.get("question") or fact.texts.get("source") or fact.row
+        return (item,) if of_item else (fact.row, fact.system)
+
+    missing = {
+        key(f)
         for f in facts
         if ("candidate" in f.texts and f.texts["candidate"] is None)
         or ("reference" in f.texts and not f.texts["reference"])
     }
-    return [f for f in facts if (f.row, f.system) not in bad]
+    return [f for f in facts if key(f) not in missing]
+
+
+def variants(
+    case: Case, folder: Path, options: Mapping[str, Any]
+) -> Iterable[tuple[Case, list[Fact] | None]]:
+    """Yield the readings of a case, with facts for the options."""
+    for reading in readings_of(case):
+        facts = facts_of(reading, folder)
+        if facts is None or not options.get("skip_missing"):
+            yield reading, facts
+            continue
+        for of_item in (False, True):
+            rest = without_missing(facts, of_item)
+            items = {
+                f.item or f.texts.get("question") or f.texts.get("source") or f.row for f in rest
+            }
+            yield {**reading, "counts": {**reading["counts"], "items": len(items)}}, rest
 
 
 def compare(
     evalset: EvalSet, case: Case, folder: Path, options: Mapping[str, Any], pattern: str = ""
 ) -> str:
     """Return the first disagreement with the nearest reading; "" if the set is right."""
-    nearest: list[str] | None = None
-    for reading in readings_of(case):
-        expected, facts = reading, facts_of(reading, folder)
-        if facts is not None and options.get("skip_missing"):
-            facts = without_missing(facts)
-            items = len({f.item if f.item is not None else f.row for f in facts})
-            changes = {"items": items} if reading["counts"]["systems"] == 1 or facts[0].item else {}
-            expected = {**reading, "counts": {**reading["counts"], **changes}}
-        problems = disagreements(evalset, expected, facts)
-        if nearest is None or len(problems) < len(nearest):
-            nearest = problems
-    if nearest:
-        return "; ".join(nearest[:2]) + (f" (and {len(nearest) - 2} more)" if nearest[2:] else "")
+    problems = min(
+        (disagreements(evalset, *variant) for variant in variants(case, folder, options)), key=len
+    )
+    if problems:
+        more = f" (and {len(problems) - 2} more)" if problems[2:] else ""
+        return "; ".join(problems[:2]) + more
     said = re.search(pattern or "(?!)", report_of(evalset), re.IGNORECASE | re.DOTALL)
     if case.get("problem") and not options and not said:
         return f"read, but not reported: {case['problem']}"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
-from inputs.plain_reading import Case
+from inputs.plain_reading import ENCODINGS, Case, unique_names
 
 PROBLEMS = {
     "promptfoo_results": r"\b(1|one)\b.*(missing|without|no )|(missing|without|no ).*\b1\b",
@@ -42,22 +43,29 @@ def columns_of(case: Case) -> dict[str, str]:
         columns[role] = names if isinstance(names, str) else ",".join(names)
     for key, role in (("judges", "judge"), ("systems", "system"), ("dimensions", "dimension")):
         if case.get(key):
-            columns[role] = ",".join(case[key])
+            columns[role] = ",".join(unique_names(case[key]))
+    if case.get("columns"):
+        columns["score"] = ",".join(case["columns"])
     return columns
 
 
 def options_for(case: Case, message: str, options: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the option that a message asks for, with its expected value; None without one."""
-    answers: dict[str, Any] = {}
-    if "--column" in message and "columns" not in options:
-        answers["columns"] = columns_of(case)
-    elif "--sheet" in message and "sheet" not in options:
-        sheet = case.get("sheet")
-        answers["sheet"] = "*" if isinstance(sheet, list) else sheet
-    elif "--header" in message and "header" not in options:
-        answers["header"] = case.get("header_rows", [0])[0] + 1
-    elif "--skip-missing" in message and "skip_missing" not in options:
-        answers["skip_missing"] = True
-    elif "--repeats" in message and "repeats" not in options:
-        answers["repeats"] = "answers"
-    return answers or None
+    """Return an option that a message asks for, with its expected value; None without one."""
+    header = case.get("header_rows", [0])
+    sheet = case.get("sheet")
+    schema = re.search(r"--schema (\w[\w-]*)", message)
+    answers: dict[str, Any] = {
+        "skip_missing": True,
+        "repeats": "first",
+        "sheet": "*" if isinstance(sheet, list) else sheet,
+        "header": "-".join(str(at + 1) for at in sorted({*header[:1], *header[-1:]})) or "none",
+        "encoding": ENCODINGS.get(case["name"]),
+        "scale": {"": ",".join(case.get("scale", ()))},
+        "schema": schema and schema[1],
+        "columns": columns_of(case),
+    }
+    for name, answer in answers.items():
+        option = "--column" if name == "columns" else f"--{name.replace('_', '-')}"
+        if option in message and name not in options and answer:
+            return {name: answer}
+    return None

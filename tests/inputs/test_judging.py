@@ -62,6 +62,7 @@ def right_set(case: Case, facts: Sequence[Fact]) -> EvalSet:
         segments=list(segments),
         groups=_groups(segments, repeated),
         sources=[f.texts.get("question") or f.texts.get("source") or "" for f in segments.values()],
+        contexts=_contexts(segments),
         judgements=judgements,
         dimensions=list(dict.fromkeys(row[3] for row in judgements)),
         description=case.get("problem", ""),
@@ -76,6 +77,11 @@ def _groups(segments: dict[str, Fact], repeated: bool) -> list[str] | None:
         return [name.rsplit("/", 1)[0] for name in segments]
     units = [fact.texts.get("unit") for fact in segments.values()]
     return None if None in units else [str(unit) for unit in units]
+
+
+def _contexts(segments: dict[str, Fact]) -> list[list[str]] | None:
+    passages = [fact.texts.get("contexts") for fact in segments.values()]
+    return None if None in passages else [list(texts or ()) for texts in passages]
 
 
 PLAIN = [(case, facts) for case in CASES if (facts := facts_of(readings_of(case)[0], FILES))]
@@ -99,7 +105,7 @@ def test_a_lost_row_is_a_misreading(case: Case, facts: list[Fact]) -> None:
 
 @pytest.mark.parametrize(("case", "facts"), PLAIN, ids=NAMES)
 def test_texts_of_another_row_are_a_misreading(case: Case, facts: list[Fact]) -> None:
-    for role in ("candidate", "reference"):
+    for role in ("candidate", "reference", "contexts"):
         by_item = {(f.system, f.item or f.row): f.texts.get(role) for f in facts}
         items = list(dict.fromkeys(f.item or f.row for f in facts))
         next_item = dict(zip(items, [*items[1:], items[0]], strict=True))
@@ -109,7 +115,7 @@ def test_texts_of_another_row_are_a_misreading(case: Case, facts: list[Fact]) ->
         for fact in facts:
             place = fact.system, next_item[fact.item or fact.row]
             text = by_item.get(place, "another text")
-            text = [text] if role == "reference" and isinstance(text, str) else text
+            text = [text] if role != "candidate" and isinstance(text, str) else text
             moved.append(replace(fact, texts={**fact.texts, role: text}))
         assert disagreements(right_set(case, moved), readings_of(case)[0], facts)
 
@@ -139,7 +145,11 @@ def test_columns_with_other_roles_are_a_misreading() -> None:
     as_systems = [replace(f, system=f.judge, judge=None, item=str(f.row)) for f in facts]
     assert disagreements(right_set(case, as_systems), readings_of(case)[0], facts)
     case, facts = next((c, f) for c, f in PLAIN if c["name"] == "phoenix_qa")
-    as_reference = [replace(f, texts={**f.texts, "reference": f.texts["contexts"]}) for f in facts]
+    as_reference = []
+    for fact in facts:
+        texts = {**fact.texts, "reference": fact.texts["contexts"]}
+        del texts["contexts"]
+        as_reference.append(replace(fact, texts=texts))
     evalset = right_set(case, as_reference)
     assert disagreements(evalset, readings_of(case)[0], facts)
     assert compare(evalset, case, FILES, {}) == ""  # the second reading
