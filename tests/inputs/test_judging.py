@@ -15,6 +15,9 @@ from inputs.plain_reading import Case, Fact, facts_of
 import karat as kt
 from karat.evalset.sets import EvalSet
 
+for package in ("openpyxl", "pyarrow"):
+    pytest.importorskip(package)
+
 FOLDER = Path(__file__).parent
 FILES = FOLDER / "files"
 CASES: list[Case] = json.loads((FOLDER / "expected.json").read_text("utf-8"))["cases"]

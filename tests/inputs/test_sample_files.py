@@ -13,6 +13,9 @@ from inputs.reading_options import PROBLEMS, options_for
 
 import karat as kt
 
+for package in ("openpyxl", "pyarrow"):
+    pytest.importorskip(package)
+
 FOLDER = Path(__file__).parent
 CASES: list[Case] = json.loads((FOLDER / "expected.json").read_text("utf-8"))["cases"]
 
