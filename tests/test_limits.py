@@ -66,7 +66,7 @@ def _header(path: Path) -> Path:
 
 def _file_writer(name: str, text: Callable[[], str]) -> Callable[[Path], Path]:
     def write(path: Path) -> Path:
-        (path / name).write_text(text())
+        (path / name).write_text(text(), "utf-8", "surrogateescape")
         return path / name
 
     return write
@@ -97,6 +97,29 @@ LONG_WORK = {
             ),
         ),
     ),
+    "table, a long word": (
+        "table",
+        _file_writer("x.csv", lambda: "id,t\n1,\udce4" + "x" * MANY * 5),
+    ),
+    "table, columns": (
+        "table",
+        _file_writer("x.csv", lambda: ",".join(map(str, range(MANY))) + "\n" + "a,b\n" * MANY),
+    ),
+    "table, columns and titles": (
+        "table",
+        _file_writer("x.csv", lambda: ("a\n" * 500 + "k," * MANY + "\n") * 9),
+    ),
+    "table, quotes": ("table", _file_writer("x.tsv", lambda: 'a\tb\n"x\t""x' * MANY)),
+    "table, spaces": (
+        "table",
+        _file_writer("x.csv", lambda: f"a,{' ' * MANY}b\n1,{' ' * MANY}(2\n"),
+    ),
+    "table, brackets": ("table", _file_writer("x.json", lambda: "[" * MANY + '{"a": "' * MANY)),
+    "table, objects": (
+        "table",
+        _file_writer("x.json", lambda: "".join(f'{{"k{i}": 1}}\n' for i in range(MANY))),
+    ),
+    "table, digits": ("table", _file_writer("x.csv", lambda: f"a,b\n1,{'1,' * MANY}\n")),
 }
 _READ = """
 import sys
@@ -106,6 +129,11 @@ try:
     if how == "sgml":
         from karat.evalset.aligned_texts import read_gtm_sgml
         read_gtm_sgml(path)
+    elif how == "table":
+        from karat.tables.files import is_table, read_table
+        is_table(path)
+        read_table(path, limit=2)
+        read_table(path)
     else:
         from karat.evalset.loading import load_evalset
         load_evalset(path, format=how.partition(":")[2])

@@ -46,9 +46,11 @@ def test_neither_a_name_nor_a_place(tmp_path: Path) -> None:
 def test_what_is_not_recognised(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("hello\n")
     (tmp_path / "numbers.tsv").write_text("a\tb\n1\t2\n")
-    for place in (tmp_path, tmp_path / "notes.txt", tmp_path / "numbers.tsv"):
+    for place in (tmp_path, tmp_path / "notes.txt"):
         with pytest.raises(kt.InputError, match=r"not recognised .* name the format \(dir, "):
             load_evalset(place)
+    with pytest.raises(kt.InputError, match=r"no column is known to have outputs or ratings"):
+        load_evalset(tmp_path / "numbers.tsv")
     with pytest.raises(kt.InputError, match="format 'xml': expected one of dir, "):
         load_evalset(tmp_path, "xml")
 

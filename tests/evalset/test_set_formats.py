@@ -82,7 +82,7 @@ def test_a_format_of_an_installed_package_works_everywhere(pairs: Path, tmp_path
     done = karat("score", "--set", str(pairs), "-m", "bleu", "-f", "json")
     assert json.loads(done.stdout)["rows"][0]["system"] == "A"
     unknown = karat("score", "--set", str(pairs), "--read-as", "pair")
-    assert (unknown.returncode, "jsonl, studio, pairs; did you mean pairs?" in unknown.stderr) == (
+    assert (unknown.returncode, "jsonl, table, studio, pairs; did you mean pairs?" in unknown.stderr) == (
         2,
         True,
     )

@@ -217,6 +217,30 @@ def table(name: str) -> Read:
     return read
 
 
+def records(*names: str) -> Read:
+    """Read the records of the file that is there, and of its beginning."""
+
+    def read(folder: Path) -> object:
+        from karat.tables.files import is_table, read_table
+
+        path = next((folder / name for name in names if (folder / name).exists()), folder)
+        is_table(path)
+        read_table(path, limit=1)
+        table = read_table(path)
+        return [table.location(row) for row in range(len(table.records))], table.remarks
+
+    return read
+
+
+def outputs(folder: Path) -> object:
+    """Read the outputs and ratings of the table that is there."""
+    import karat as kt
+
+    file = next(iter(sorted(folder.glob("export.*"))), folder / "export.csv")
+    loaded_set = kt.read_outputs(file)
+    return loaded_set.digest, loaded_set.remarks
+
+
 READERS = {
     "scores": Reader(samples.given_scores, score_files),
     "gate baseline": Reader(samples.gate_baseline, gate_baseline),
@@ -266,4 +290,11 @@ READERS = {
     "table csv": Reader(samples.csv_table, table("t.csv")),
     "table tsv": Reader(samples.tsv_table, table("t.tsv.gz")),
     "table jsonl": Reader(samples.jsonl_table, table("t.jsonl")),
+    "outputs": Reader(samples.exports, outputs),
+    "records csv": Reader(samples.csv_records, records("t.csv")),
+    "records text": Reader(samples.encoded_records, records("t.csv")),
+    "records json": Reader(samples.json_records, records("t.json")),
+    "records jsonl": Reader(samples.jsonl_table, records("t.jsonl")),
+    "records workbook": Reader(samples.workbook, records("t.xlsx")),
+    "records parquet": Reader(samples.parquet, records("t.parquet")),
 }

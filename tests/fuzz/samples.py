@@ -94,6 +94,13 @@ def _saved_evalset(seed: int) -> bytes:
         return (folder / "set.jsonl").read_bytes()
 
 
+def exports(dice: random.Random) -> Files:
+    """An export of another tool."""
+    folder = Path(__file__).parents[1] / "tables" / "exports"
+    file = dice.choice(sorted(folder.iterdir()))
+    return {f"export{file.suffix}": file.read_bytes()}
+
+
 def mqm(dice: random.Random) -> Files:
     """WMT's rows of errors."""
     head = (
@@ -464,6 +471,73 @@ def jsonl_table(dice: random.Random) -> Files:
         for k in range(3)
     ]
     return {"t.jsonl": objects(*records)}
+
+
+def csv_records(dice: random.Random) -> Files:
+    """Ratings in one of the dialects of CSV, perhaps below a title or with two header rows."""
+    by = dice.choice((",", ";", "\t", "|"))
+    lines = [(k, f'"{sentence(dice).replace(by, " ")}"', dice.randint(1, 5), 3) for k in range(4)]
+    header = rows(("item", "response", "alice", "bob"), by=by)
+    if dice.random() < 0.3:
+        header = rows(("", "", "fluency", ""), ("item", "response", "alice", "bob"), by=by)
+    title = b"Ratings of May\n\n" if dice.random() < 0.3 else b""
+    return {"t.csv": (title + header + rows(*lines, by=by)).replace(b"\n", b"\r\n")}
+
+
+def encoded_records(dice: random.Random) -> Files:
+    """German text in another encoding than UTF-8."""
+    lines = [(k, "Der Hund läuft über die Straße", 3 + k / 10) for k in range(dice.randint(2, 5))]
+    table = rows(("id", "antwort", "note"), *lines, by="\t").decode().replace(".", ",")
+    return {"t.csv": table.encode(dice.choice(("cp1252", "utf-16", "utf-16-le", "utf-8-sig")))}
+
+
+def json_records(dice: random.Random) -> Files:
+    """Records in one of the forms of JSON documents."""
+    items = [{"id": k, "response": sentence(dice), "score": k / 2} for k in range(3)]
+    columns = {key: [item[key] for item in items] for key in items[0]}
+    document: object = dice.choice(
+        (
+            items,
+            columns,
+            {"results": items, "config": {"model": "a"}},
+            {key: dict(enumerate(values)) for key, values in columns.items()},
+            {"columns": list(columns), "data": [list(item.values()) for item in items]},
+        )
+    )
+    return {"t.json": json.dumps(document, indent=dice.choice((None, 1))).encode()}
+
+
+def workbook(dice: random.Random) -> Files:
+    """A workbook with a title, merged cells, a percentage, an error and notes."""
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.append(["Ratings"])
+    sheet.append(["item", "response", "alice", "ratio"])
+    for k in range(4):
+        sheet.append(
+            [k // 2 if k % 2 == 0 else None, f"w {sentence(dice)}", dice.randint(1, 5), 0.5]
+        )
+    sheet["D3"].number_format = "0%"
+    sheet["C4"] = "#N/A"
+    sheet.merge_cells("A3:A4")
+    sheet.merge_cells("A5:A6")
+    book.create_sheet("Notes")["A1"] = "made by hand"
+    out = io.BytesIO()
+    book.save(out)
+    return {"t.xlsx": out.getvalue()}
+
+
+def parquet(dice: random.Random) -> Files:
+    """A parquet file with nested columns."""
+    import pyarrow
+    from pyarrow import parquet as files
+
+    table = pyarrow.table({"id": [1, 2], "texts": [[sentence(dice)], []], "more": [{"n": 1}, None]})
+    out = io.BytesIO()
+    files.write_table(table, out)
+    return {"t.parquet": out.getvalue()}
 
 
 # ---------------------------------------------------------------------------------------- settings

@@ -112,6 +112,7 @@ FORMATS = Registry(
         ),
         "inspect": SetFormat(
             f"{_FORMATS}.sample_logs:read_inspect_ai",
+            detects=f"{_FORMATS}.sample_logs:is_inspect_log",
             files=("*.eval", "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T*_*.json"),
             about="logs of inspect_ai",
         ),
@@ -122,7 +123,7 @@ FORMATS = Registry(
         ),
         TABLE: SetFormat(
             "karat.tables.outputs:read_table_set",
-            about="any table of outputs or ratings: CSV, JSON, parquet, XLSX, exports of other tools",
+            about="any table of outputs or ratings: CSV, JSON, parquet, XLSX, exports of tools",
         ),
     },
     check=check_format,

@@ -7,14 +7,14 @@ from typing import Any
 
 from karat.errors import InputError, quoted, short
 from karat.tables.cells import id_of, text_of
-from karat.tables.files import Table
+from karat.tables.files import InputTable
 from karat.tables.roles import Roles
-from karat.tables.rows import record_ids
+from karat.tables.rows import has_items_in_columns, record_ids
 
 _TEXT_ROLES = ("question", "source", "references", "contexts")
 
 
-def find_ids(tables: Sequence[Table], roles: Sequence[Roles]) -> tuple[list[list[str]], str]:
+def find_ids(tables: Sequence[InputTable], roles: Sequence[Roles]) -> tuple[list[list[str]], str]:
     """Return the id of the item of each record of each table, and a remark.
 
     Ids come from columns of ids; else equal questions or sources are one item if there are several
@@ -24,22 +24,25 @@ def find_ids(tables: Sequence[Table], roles: Sequence[Roles]) -> tuple[list[list
         record_ids(table, table_roles) for table, table_roles in zip(tables, roles, strict=True)
     ]
     ids = [table_ids for table_ids in with_ids if table_ids is not None]
+    shared = _shared_text_roles(roles)
+    if len(ids) == len(tables) and not (shared and _are_disjoint(ids)):
+        return ids, ""
     if len(ids) == len(tables):
+        keys = _text_keys(tables, roles, shared)
+        if not _are_disjoint(keys):
+            by_text, remark = _align_files(tables, roles, keys, shared)
+            return by_text, f"ids differ between all files; {remark}"
         return ids, ""
     if ids and len(tables) > 1:
         missing = next(
             t.name for t, table_ids in zip(tables, with_ids, strict=True) if not table_ids
         )
-        known = next(r.id for r in roles if r.id)
+        id_column = next(r.id for r in roles if r.id)
         raise InputError(
-            f"{missing}: no ids, and other files have them in column {quoted(known)}: name the "
+            f"{missing}: no ids, and other files have them in column {quoted(id_column)}: name the "
             "column of ids with --column id=NAME"
         )
-    shared = _shared_text_roles(roles)
-    keys = [
-        [_text_key(record, table_roles, shared) for record in table.records]
-        for table, table_roles in zip(tables, roles, strict=True)
-    ]
+    keys = _text_keys(tables, roles, shared)
     if len(tables) > 1:
         return _align_files(tables, roles, keys, shared)
     return _align_rows(tables[0], roles[0], keys[0], shared)
@@ -50,6 +53,21 @@ def _shared_text_roles(roles: Sequence[Roles]) -> tuple[str, ...]:
     shared = [role for role in _TEXT_ROLES if all(getattr(r, role) for r in roles)]
     inputs = tuple(role for role in shared if role in ("question", "source"))
     return inputs or tuple(shared[:1])
+
+
+def _are_disjoint(items: Sequence[Sequence[Any]]) -> bool:
+    """Return whether no item of the first file is in another."""
+    return len(items) > 1 and not any({*items[0]} & {*other_items} for other_items in items[1:])
+
+
+def _text_keys(
+    tables: Sequence[InputTable], roles: Sequence[Roles], shared: Sequence[str]
+) -> list[list[tuple[str | None, ...]]]:
+    """Return the texts that identify the item of each record."""
+    return [
+        [_text_key(record, table_roles, shared) for record in table.records]
+        for table, table_roles in zip(tables, roles, strict=True)
+    ]
 
 
 def _text_key(
@@ -66,11 +84,13 @@ def _numbers(n_rows: int) -> list[str]:
 
 
 def _align_rows(
-    table: Table, roles: Roles, keys: list[tuple[str | None, ...]], shared: Sequence[str]
+    table: InputTable, roles: Roles, keys: list[tuple[str | None, ...]], shared: Sequence[str]
 ) -> tuple[list[list[str]], str]:
     """Return the items of one table without ids."""
     systems = [id_of(record.get(roles.system)) for record in table.records] if roles.system else []
     judges = [id_of(record.get(roles.judge)) for record in table.records] if roles.judge else []
+    if has_items_in_columns(roles):
+        return [_numbers(len(table.records))], ""
     has_several = len({*systems}) > 1
     is_long = len({*judges}) > 1 or bool(roles.dimension) or bool(roles.epoch)
     if not has_several and not is_long:
@@ -94,7 +114,7 @@ def _align_rows(
 
 
 def _align_files(
-    tables: Sequence[Table],
+    tables: Sequence[InputTable],
     roles: Sequence[Roles],
     keys: list[list[tuple[str | None, ...]]],
     shared: Sequence[str],

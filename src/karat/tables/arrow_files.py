@@ -100,7 +100,8 @@ def read_arrow_table(
     content: FileContent, options: ReadingOptions, limit: int | None, progress: Progress
 ) -> Table:
     """Read an Arrow file or stream (Feather)."""
-    with load(f"{_PARQUET}reading_parquet")(content.name):
+    arrow = load(f"{_PARQUET}pyarrow_module")("pyarrow")
+    try:
         ipc = import_module("pyarrow.ipc")
         data = content.all()
         opened = ipc.open_file if data.startswith(b"ARROW1") else ipc.open_stream
@@ -112,3 +113,6 @@ def read_arrow_table(
         rows = (row for batch in batches for row in
                 zip(*(column.to_pylist() for column in batch.columns), strict=True))  # fmt: skip
         return make_table(content, "arrow", list(reader.schema.names), islice(rows, limit))
+    except (arrow.ArrowException, OSError, ValueError) as error:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise InputError(f"{content.name}: not an Arrow file that can be read: {reason}") from error

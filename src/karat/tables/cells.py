@@ -44,7 +44,7 @@ def is_missing_mark(value: object) -> bool:
 def parse_rating(value: object) -> float | None:
     """Return a cell as a finite number, None for other values.
 
-    Texts may be percentages (`85 %` is 85), have a decimal comma (`3,5`) or be stars (`★★★☆☆` is 3).
+    Texts may be percentages (`85 %` is 85), have a decimal comma (`3,5`) or be stars (`★★☆`, 2).
     """
     if isinstance(value, bool):
         return float(value)
@@ -52,15 +52,15 @@ def parse_rating(value: object) -> float | None:
         number = value.item() if hasattr(value, "item") else value
         return parse_number(number)
     text = value.strip()
-    if (number := parse_number(text)) is not None:
-        return number
+    if text.lower() in ("true", "false"):
+        return float(text.lower() == "true")
+    if text and _STARS.fullmatch(text):
+        return float(sum(c in "★⭐" for c in text)) or None
     if match := _PERCENT.fullmatch(text):
-        return parse_number(match[1].replace(",", "."))
-    if _COMMA.fullmatch(text):
-        return parse_number(text.replace(",", "."))
-    if text and _STARS.fullmatch(text) and any(c in text for c in "★⭐"):
-        return float(sum(c in "★⭐" for c in text))
-    return None
+        text = match[1].replace(",", ".")
+    elif _COMMA.fullmatch(text):
+        text = text.replace(",", ".")
+    return parse_number(text)
 
 
 def parse_choice(value: object) -> float | None:
@@ -148,7 +148,7 @@ def is_messages(value: object) -> bool:
 
 def id_of(value: object) -> str | None:
     """Return a cell as an id or name: leading zeros stay, `3.0` of a workbook is `3`."""
-    if isinstance(value, bool) or isinstance(value, str):
+    if isinstance(value, bool | str):
         text = str(value).strip()
         return re.sub(r"[\t\r\n]+", " ", text) or None
     if is_missing(value):
@@ -157,8 +157,8 @@ def id_of(value: object) -> str | None:
         value = value.item()
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
-    text = text_of(value)
-    return None if text is None else re.sub(r"[\t\r\n]+", " ", text)
+    plain = text_of(value)
+    return None if plain is None else re.sub(r"[\t\r\n]+", " ", plain)
 
 
 @dataclass(frozen=True)
@@ -207,8 +207,8 @@ class ColumnProfile:
             choices[str(value).strip()] if str(value).strip() in choices else parse_rating(value)
             for value in marked
         ]
-        known = [number for number in numbers if number is not None]
-        return known if len(known) == len(marked) else []
+        present_numbers = [number for number in numbers if number is not None]
+        return present_numbers if len(present_numbers) == len(marked) else []
 
     @cached_property
     def choices(self) -> dict[str, float]:
@@ -220,10 +220,21 @@ class ColumnProfile:
         """Whether the cells are numbers."""
         return bool(self.numbers)
 
+    @cached_property
+    def number_share(self) -> float:
+        """Share of numbers among the cells that are not marked as missing."""
+        cells = [value for value in self.present if not is_missing_mark(value)]
+        n_numbers = sum(parse_rating(value) is not None for value in cells)
+        return n_numbers / max(len(cells), 1)
+
     @property
     def is_boolean(self) -> bool:
-        """Whether the cells are truth values, not texts of them."""
-        return bool(self.present) and all(isinstance(value, bool) for value in self.present)
+        """Whether the cells are truth values, or `true` and `false`."""
+        return bool(self.present) and all(
+            isinstance(value, bool)
+            or (isinstance(value, str) and value.strip().lower() in ("true", "false"))
+            for value in self.present
+        )
 
     @cached_property
     def is_list(self) -> bool:
@@ -259,7 +270,13 @@ class ColumnProfile:
         """Whether the cells are short and repeat."""
         texts = [id_of(value) or "" for value in self.present]
         is_short = all(len(text) <= SHORT for text in texts)
-        return bool(texts) and is_short and len(self.distinct) <= max(2, len(texts) // 2)
+        n_labels = len(self.distinct)
+        return (
+            bool(texts)
+            and is_short
+            and n_labels < len(texts)
+            and n_labels <= max(2, len(texts) // 2)
+        )
 
     @property
     def has_small_numbers(self) -> bool:

@@ -86,11 +86,11 @@ def _utf16_without_mark(data: bytes) -> str:
     high, low = sample[::2], sample[1::2]
     for codec, characters, nuls in (("utf-16-le", high, low), ("utf-16-be", low, high)):
         marks = sum(map(sample.count, (bytes([mark]) for mark in _UTF16_MARKS)))
-        beside = sum(
+        pairs = sum(
             1
             for mark, nul in zip(characters, nuls, strict=False)
             if nul == 0 and mark in _UTF16_MARKS
         )
-        if beside and 2 * beside > marks:
+        if pairs and 2 * pairs > marks:
             return codec
     return ""

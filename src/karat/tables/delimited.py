@@ -21,9 +21,11 @@ from karat.tables.decimals import decimal_separator
 from karat.tables.decoding import decode
 from karat.tables.files import FileContent, Table
 from karat.tables.grids import (
+    COMPARED_ROWS,
     ROWS_ABOVE,
     Grid,
     GridRow,
+    counted,
     extent,
     header_evidence,
     is_number,
@@ -36,12 +38,13 @@ SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 """Separator -> its name in messages."""
 
 _SAMPLE = 1 << 16  # characters from which the separator is inferred
+_QUOTED_SAMPLE = 1 << 14  # characters in which fields of tab-separated text have quotes
 _FIRST_SIZE = 1 << 18  # bytes read for a few records
 _MAX_FIELD = 1 << 27  # characters of a field
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?[ \t]*\r?\n?', re.IGNORECASE)
 
 
-class Dialect(NamedTuple):
+class TextDialect(NamedTuple):
     """The syntax of a delimited text."""
 
     separator: str
@@ -102,7 +105,7 @@ class _ScannedRows(NamedTuple):
 
 
 def _scan_rows(
-    text: str, dialect: Dialect, most: int | None, complete: bool, location: str, start: int
+    text: str, dialect: TextDialect, most: int | None, complete: bool, location: str, start: int
 ) -> _ScannedRows:
     """Return at most so many rows of a text; refuse malformed rows.
 
@@ -183,7 +186,7 @@ def _read_text(
     )
 
 
-def _malformed_line(dialect: Dialect, text: str, start: int) -> int:
+def _malformed_line(dialect: TextDialect, text: str, start: int) -> int:
     """Return the line on which the malformed row of a text begins."""
     lines: list[int] = []
     with suppress(csv.Error):
@@ -208,7 +211,7 @@ def _checked_rows(
     grid: Grid,
     header: list[str] | None,
     name: str,
-    dialect: Dialect,
+    dialect: TextDialect,
 ) -> tuple[list[GridRow], list[int]]:
     """Return rows of the right length, and the lines of repeated headers; refuse other rows."""
     checked, repeated, wrong = [], [], []
@@ -225,13 +228,13 @@ def _checked_rows(
             continue
         checked.append(GridRow(row.line, cells))
     if wrong:
-        row = wrong[0]
-        more = f" (and {len(wrong) - 1:,} more rows)" if len(wrong) > 1 else ""
+        row, fields = wrong[0], counted(len(wrong[0].cells), "field")
+        more = f" (and {counted(len(wrong) - 1, 'more row')})" if len(wrong) > 1 else ""
         label = SEPARATORS.get(dialect.separator, quoted(dialect.separator))
         raise InputError(
-            f"{name}, line {row.line}: found {len(row.cells)} fields, expected {grid.width}, by "
-            f"the separator {label}{more}: quote fields that hold a separator or a line end, or "
-            "use --separator or --header"
+            f"{name}, line {row.line}: found {fields}, expected {grid.width}, by the separator "
+            f"{label}{more}: quote fields that hold a separator or a line end, or use --separator "
+            "or --header"
         )
     return checked, repeated
 
@@ -246,7 +249,7 @@ def _last(grid: Grid) -> int:
 class _Reading(NamedTuple):
     """A sample of rows as a dialect reads them."""
 
-    dialect: Dialect
+    dialect: TextDialect
     rows: list[GridRow]
     share: float
     """The share of rows with the usual number of fields."""
@@ -255,7 +258,7 @@ class _Reading(NamedTuple):
 
 def find_dialect(
     text: str, name: str, requested: str | None, ending: str = "", complete: bool = True
-) -> tuple[Dialect, tuple[str, ...]]:
+) -> tuple[TextDialect, tuple[str, ...]]:
     """Return the dialect of a text and remarks on it; refuse what is undecided."""
     sample, is_cut = text[:_SAMPLE], len(text) > _SAMPLE or not complete
     separators = [requested] if requested else list(SEPARATORS)
@@ -264,7 +267,7 @@ def find_dialect(
     if not wide or requested:
         separator = requested or ("\t" if ending in ("tsv", "tab") else ",")
         best = next((r for r in readings if r.dialect.separator == separator), None)
-        return (best.dialect if best else Dialect(separator)), ()
+        return (best.dialect if best else TextDialect(separator)), ()
     wide.sort(key=lambda reading: (reading.share, reading.width), reverse=True)
     best, usual = wide[0], {"csv": ",", "tsv": "\t", "tab": "\t"}.get(ending)
     rivals = [r for r in wide[1:] if r.share == best.share]
@@ -283,7 +286,7 @@ def find_dialect(
     return best.dialect, _dialect_remarks(best.dialect, ending)
 
 
-def _dialect_remarks(dialect: Dialect, ending: str) -> tuple[str, ...]:
+def _dialect_remarks(dialect: TextDialect, ending: str) -> tuple[str, ...]:
     remarks = []
     expected = {"csv": ",", "tsv": "\t", "tab": "\t"}.get(ending)
     if expected and dialect.separator != expected:
@@ -296,22 +299,22 @@ def _dialect_remarks(dialect: Dialect, ending: str) -> tuple[str, ...]:
 def _has_clean_header(reading: _Reading) -> bool:
     """Return whether the cells of the widest first row hold no separator."""
     header = next((r.cells for r in reading.rows if len(r.cells) == reading.width), [])
-    others = set(SEPARATORS) - {reading.dialect.separator}
-    return not any(separator in cell for cell in header for separator in others)
+    unused = set(SEPARATORS) - {reading.dialect.separator}
+    return not any(separator in cell for cell in header for separator in unused)
 
 
 def _separator_reading(sample: str, separator: str, is_cut: bool) -> _Reading | None:
     """Return the sample as the most fitting dialect with this separator reads it."""
     if separator not in sample:
-        return _try_dialect(sample, Dialect(separator), is_cut)
-    dialects = [Dialect(separator)]
+        return _try_dialect(sample, TextDialect(separator), is_cut)
+    dialects = [TextDialect(separator)]
     if separator == "\t":
         if not _uses_quotes(sample, separator):
-            dialects.insert(0, Dialect(separator, quotes=False))
+            dialects.insert(0, TextDialect(separator, quotes=False))
     elif f'{separator} "' in sample:
-        dialects.append(Dialect(separator, spaces=True))
+        dialects.append(TextDialect(separator, spaces=True))
     if '\\"' in sample:
-        dialects.append(Dialect(separator, backslash=True))
+        dialects.append(TextDialect(separator, backslash=True))
     readings = [r for d in dialects if (r := _try_dialect(sample, d, is_cut))]
     return max(readings, key=lambda reading: reading.share, default=None)
 
@@ -327,11 +330,11 @@ def _uses_quotes(sample: str, separator: str) -> bool:
         return True
     mark = re.escape(separator)
     field = rf'(?:^|(?<=[{mark}\r\n]))"(?:[^"]|"")*"(?=[{mark}\r\n]|$)'
-    fields = (match[0][1:-1] for match in re.finditer(field, sample))
+    fields = (match[0][1:-1] for match in re.finditer(field, sample[:_QUOTED_SAMPLE]))
     return any('""' in cell or separator in cell or "\n" in cell for cell in fields)
 
 
-def _try_dialect(sample: str, dialect: Dialect, is_cut: bool) -> _Reading | None:
+def _try_dialect(sample: str, dialect: TextDialect, is_cut: bool) -> _Reading | None:
     """Return the rows of a sample; None if the dialect does not fit."""
     rows = []
     try:
@@ -366,15 +369,15 @@ def is_tabular_text(head: bytes, complete: bool) -> bool:
     lines = [line for line in lines if line.strip()]
     if len(lines) < 3 or any("\t" not in line for line in lines[:3]):
         return False
-    dialect = Dialect("\t", quotes=_uses_quotes(text, "\t"))
+    dialect = TextDialect("\t", quotes=_uses_quotes(text, "\t"))
     reading = _try_dialect(text, dialect, not complete)
     if reading is None or reading.share < 1 or len(reading.rows) < 3:
         return False
     header, *body = reading.rows
     if len(header.cells) != reading.width or not all(map(_is_plain_name, header.cells)):
         return False
-    evidence = header_evidence(header.cells, body[:200])
-    return evidence.names > 0 and not evidence.data
+    evidence = header_evidence(header.cells, body[:COMPARED_ROWS])
+    return evidence.names > 0 and evidence.is_header and not evidence.sentences
 
 
 def _is_plain_name(cell: str) -> bool:

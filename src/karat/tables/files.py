@@ -28,7 +28,7 @@ TableSource: TypeAlias = Any
 
 
 @dataclass(frozen=True)
-class Table:
+class InputTable:
     """Records of a file or frame, before their columns have roles.
 
     A cell is text in formats that hold only text, else what JSON, parquet or a workbook has; an
@@ -53,7 +53,7 @@ class Table:
     system: str = ""
     """Name of the system if the file holds one: the file's stem, or the sheet."""
     remarks: tuple[str, ...] = ()
-    """How the file was read where that is not plain: encoding, separator, header row, sheet."""
+    """Notes on the reading of the file: encoding, separator, header row, sheet, rows left out."""
     texts_only: bool = False
     """Whether all cells are text, so that numbers have to be parsed."""
     decimal: str = "."
@@ -61,7 +61,7 @@ class Table:
     computed: frozenset[str] = frozenset()
     """Columns of a workbook that are formulas of other columns, such as a mean of raters."""
     sheet: str = ""
-    """The sheet of a workbook; empty if records of all sheets have a column `sheet`."""
+    """The sheet of a workbook; empty if the first column has the sheets of the records."""
     unsettled: str = ""
     """Why no records could be chosen from `document`; raise it if no known schema fits."""
 
@@ -73,9 +73,13 @@ class Table:
         if self.form in ("frame", "parquet", "arrow"):
             return f"{self.name}, row {line:,}"
         if self.form == "xlsx":
-            sheet = self.sheet or self.records[row].get("sheet", "")
+            sheet = self.sheet or self.records[row].get(self.columns[0])
             return f"{self.name}, sheet {quoted(sheet)}, row {line}"
         return FileLocation(self.name, line)
+
+
+Table: TypeAlias = InputTable
+"""Short name within this package; reports have another `Table`."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +186,7 @@ def _open_content(source: str | os.PathLike[str]) -> Iterator[FileContent]:
 
 def _content(file: BinaryIO, name: str, path: Path | None) -> FileContent:
     """Return the content of an open file, unpacked if it is a gzip file."""
-    stem = "table" if path is None else path.name
+    stem = "stdin" if path is None else path.name
     if stem.lower().endswith(".gz"):
         stem = stem[:-3]
     stem, _, ending = stem.rpartition(".") if "." in stem.lstrip(".") else (stem, "", "")
@@ -219,7 +223,7 @@ def content_format(content: FileContent) -> str:
     if head.startswith(b"PK\x03\x04"):
         return "xlsx"
     refuse_binary(head, name, "a table")
-    start = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+    start = head.lstrip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n")[:1]
     if start in (b"{", b"[") and is_json_start(head, complete):
         return "json"
     return "text"
@@ -241,7 +245,8 @@ def is_table(source: TableSource) -> bool:
         is_frame: bool = load("karat.tables.frames:is_frame")(source)
         return is_frame
     if os.fspath(source) == "-":
-        return _is_table_head(_standard_input_head(), False)
+        head = _standard_input_head()
+        return _is_table_head(head, head.endswith(b"\n"))
     try:
         if not os.path.isfile(source):
             return False

@@ -16,6 +16,15 @@ from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted, short
 from karat.tables.files import numbered_names
+from karat.tables.names import (
+    compact,
+    is_model,
+    is_rater,
+    role_names,
+    scale_in_name,
+    split_words,
+    word_lists,
+)
 
 COMPARED_ROWS = 200
 """Number of rows below a header that it is compared with."""
@@ -23,6 +32,8 @@ _TOP_ROWS = 20  # rows among which the header is
 _MAX_HEADER_ROWS = 3
 _LONG_TEXT = 60  # characters of texts that are not names
 _SHORT_NAME = 40
+_LONGEST_NAME = 200
+_FEW_WORDS = 3
 
 USUAL_NAMES = frozenset(
     [
@@ -53,8 +64,8 @@ ROWS_ABOVE = 100
 NUMBER = re.compile(r"\s*[+-]?(?:\d+(?:[.,]\d+)*|[.,]\d+)(?:[eE][+-]?\d+)?\s*%?\s*", re.ASCII)
 _DATE = re.compile(r"\s*(\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{2,4})([ T]\d\d?:\d\d\S*)?\s*", re.A)
 _SENTENCE_END = (".", "!", "…", "。", "！", '."', ".”", ";", ",")
+_IDENTIFIER = re.compile(r"[a-z][\w.-]*|\S*[_\d]\S*|\w+ \d+|[A-Z]{2,}\w*|[A-Z][a-z]+[A-Z]\w*")
 _DIGITS = re.compile(r"\d+", re.ASCII)
-_WORDS = re.compile(r"[a-z]+|[A-Z][a-z]*")
 
 
 class GridRow(NamedTuple):
@@ -95,7 +106,23 @@ class HeaderEvidence(NamedTuple):
     """Number of cells of a row that look like names, and like data."""
 
     names: int
+    """Usual names of columns, and texts above numbers."""
     data: int
+    """Numbers above numbers, dates, and values or forms of values that occur again below."""
+    hints: int
+    """Short identifiers above long texts: probably names."""
+    sentences: int
+    """Long texts above long texts: probably data."""
+
+    @property
+    def is_header(self) -> bool:
+        """Whether the row is clearly a header."""
+        return not self.data and (self.names > 0 or (self.hints > 0 and not self.sentences))
+
+    @property
+    def is_data(self) -> bool:
+        """Whether the row is clearly data."""
+        return self.data + self.sentences > 0 and not self.names + self.hints
 
 
 def counted(count: int, noun: str) -> str:
@@ -129,15 +156,14 @@ def _filled(cells: Sequence[Any]) -> list[int]:
 
 def header_evidence(cells: Sequence[Any], below: Sequence[GridRow]) -> HeaderEvidence:
     """Return what speaks for and against a row as the header of the rows below."""
-    names = data = 0
-    counted = _are_counted(cells)
-    for at in _filled(cells):
-        column = [row.cells[at] for row in below if at < len(row.cells)]
-        column = [cell for cell in column if not is_blank(cell)]
-        verdict = _cell_evidence(cells[at], column, counted)
-        names += verdict > 0
-        data += verdict < 0
-    return HeaderEvidence(names, data)
+    is_counted = _are_counted(cells)
+    columns: dict[int, list[Any]] = {at: [] for at in _filled(cells)}
+    for row in below:
+        for at, cell in enumerate(row.cells):
+            if at in columns and not is_blank(cell):
+                columns[at].append(cell)
+    kinds = Counter(_cell_kind(cells[at], column, is_counted) for at, column in columns.items())
+    return HeaderEvidence(*(kinds[kind] for kind in HeaderEvidence._fields))
 
 
 def _are_counted(cells: Sequence[Any]) -> bool:
@@ -147,39 +173,52 @@ def _are_counted(cells: Sequence[Any]) -> bool:
     return len(numbers) > 1 and any(numbers == counted for counted in ranges)
 
 
-def _cell_evidence(cell: Any, column: Sequence[Any], counted: bool) -> int:
-    """Return 1 for a name, -1 for data, 0 if neither is clear."""
+def _cell_kind(cell: Any, column: Sequence[Any], counted: bool) -> str:
+    """Return the kind of evidence that a cell above a column is; nothing if it is none."""
     numbers = sum(map(is_number, column))
     if is_number(cell):
-        return -1 if not counted and 2 * numbers >= len(column) else 0
+        return "data" if not counted and 2 * numbers >= len(column) else ""
     if not isinstance(cell, str) or _DATE.fullmatch(cell):
-        return -1
+        return "data"
     text = cell.strip()
-    if _is_like_column(text, column):
-        return -1
-    lengths = sorted(len(str(value)) for value in column)
-    median = lengths[len(lengths) // 2] if lengths else 0
-    is_above_numbers = bool(column) and 5 * numbers >= 4 * len(column)
-    is_above_texts = len(text) <= _SHORT_NAME and median > max(3 * len(text), 30)
-    return int(is_above_numbers or is_above_texts or _is_usual(text))
-
-
-def _is_like_column(text: str, column: Sequence[Any]) -> bool:
-    """Return whether a text is one of the values below it, or a value of the same form."""
     texts = [value.strip() for value in column if isinstance(value, str)]
-    if text in texts and (text in texts[1:] or not _is_usual(text)):
-        return True
+    is_repeated = text in texts and (text in texts[1:] or not is_usual_name(text))
+    if is_repeated or _has_form_of(text, texts):
+        return "data"
+    if is_usual_name(text) or (column and 5 * numbers >= 4 * len(column)):
+        return "names"
+    lengths = sorted(map(len, texts))
+    median = lengths[len(lengths) // 2] if lengths else 0
     if len(text) > _LONG_TEXT or text.endswith(_SENTENCE_END):
-        lengths = sorted(map(len, texts))
-        return bool(texts) and 2 * lengths[len(lengths) // 2] > len(text)
+        return "sentences" if 2 * median > len(text) else ""
+    is_above_texts = len(text) <= _SHORT_NAME and median > max(3 * len(text), 30)
+    return "hints" if is_above_texts and _IDENTIFIER.fullmatch(text) else ""
+
+
+def _has_form_of(text: str, texts: Sequence[str]) -> bool:
+    """Return whether most texts differ from this one only in digits: `q1` and `q2`."""
     pattern = _DIGITS.sub("0", text)
+    if "0" not in pattern or len(texts) < 2:
+        return False
     alike = sum(_DIGITS.sub("0", value) == pattern for value in texts)
-    return "0" in pattern and len(column) > 1 and 5 * alike >= 4 * len(column)
+    return 5 * alike >= 4 * len(texts)
 
 
-def _is_usual(text: str) -> bool:
-    words = [word.lower() for word in _WORDS.findall(text)]
-    return len(words) <= 3 and any(word in USUAL_NAMES for word in words)
+def is_usual_name(text: str) -> bool:
+    """Return whether a text is a usual name of a column, or has at most three words with one."""
+    if len(text) > _LONGEST_NAME:
+        return False
+    words = [word.lower() for word in split_words(text)]
+    if len(words) <= _FEW_WORDS and any(word in USUAL_NAMES for word in words):
+        return True
+    if is_model(text) or is_rater(text):
+        return True
+    keys = {compact(scale_in_name(text).name)}
+    if len(words) <= _FEW_WORDS:
+        keys.update(map(compact, words))
+    keys.discard("")
+    usual = (word_lists()["dimensions"], *role_names().values())
+    return any(key in names for key in keys for names in usual)
 
 
 def find_header(
@@ -196,25 +235,25 @@ def find_header(
     """
     if option is not None:
         return _requested_header(rows, name, option)
-    top = _first_wide_row(rows, merges)
-    depth = _header_depth(rows, top, merges)
+    fixed = unit == "line"
+    top = _first_wide_row(rows, merges, fixed)
+    depth = _header_depth(rows, top, merges, fixed)
     if depth > 1:
         return top, top + depth
     below = _below(rows, top + 1, rows[top].cells)
-    names, data = header_evidence(rows[top].cells, below)
-    line = rows[top].line
-    if data and not names:
+    evidence = header_evidence(rows[top].cells, below)
+    if evidence.is_header or not below:
+        return top, top + 1
+    line, cells = rows[top].line, _cells_in_words(rows[top].cells)
+    if evidence.is_data:
         raise InputError(
-            f"{name}, {unit} {line}: expected names of columns, found data "
-            f"({_cells_in_words(rows[top].cells)}): add a header, or use --header none, which "
-            "names the columns 1, 2, 3, ..."
+            f"{name}, {unit} {line}: expected names of columns, found data ({cells}): add a "
+            "header, or use --header none, which names the columns 1, 2, 3, ..."
         )
-    if data and names:
-        raise InputError(
-            f"{name}, {unit} {line}: this may be a header or the first row "
-            f"({_cells_in_words(rows[top].cells)}): say which with --header {line} or --header none"
-        )
-    return top, top + 1
+    raise InputError(
+        f"{name}, {unit} {line}: this may be a header or the first row ({cells}): say which with "
+        f"--header {line} or --header none"
+    )
 
 
 def _cells_in_words(cells: Sequence[Any]) -> str:
@@ -240,16 +279,17 @@ def _below(rows: Sequence[GridRow], start: int, header: Sequence[Any]) -> list[G
     return [row for row in following if list(row.cells) != list(header)]
 
 
-def _first_wide_row(rows: Sequence[GridRow], merges: Merges) -> int:
+def _first_wide_row(rows: Sequence[GridRow], merges: Merges, fixed: bool) -> int:
     """Return the first row that is not a title; 0 if that row is no header, either."""
     following = rows[:COMPARED_ROWS]
     width = Counter(len(row.cells) for row in following).most_common(1)[0][0]
     width = min(width, max(extent(row.cells) for row in following))
     for at, row in enumerate(following[:_TOP_ROWS]):
-        if _is_title(row, width) and _header_depth(rows, at, merges) == 1:
+        if _is_title(row, width) and _header_depth(rows, at, merges, fixed) == 1:
             continue
-        if at and header_evidence(row.cells, _below(rows, at + 1, row.cells)).data:
-            return 0
+        if at:
+            evidence = header_evidence(row.cells, _below(rows, at + 1, row.cells))
+            return at if evidence.is_header else 0
         return at
     return 0
 
@@ -257,23 +297,30 @@ def _first_wide_row(rows: Sequence[GridRow], merges: Merges) -> int:
 def _is_title(row: GridRow, width: int) -> bool:
     """Return whether a row above a table has a title or a setting rather than names."""
     filled = _filled(row.cells)
-    return width > 1 and len(filled) <= max(1, width // 2)
+    is_setting = len(filled) == 2 and str(row.cells[filled[0]]).strip().endswith(":")
+    is_narrow = len(row.cells) < width or len(filled) <= max(1, width // 2)
+    return width > 1 and (is_setting or is_narrow)
 
 
-def _header_depth(rows: Sequence[GridRow], top: int, merges: Merges) -> int:
-    """Return the number of header rows from this one."""
+def _header_depth(rows: Sequence[GridRow], top: int, merges: Merges, fixed: bool) -> int:
+    """Return the number of header rows from this one.
+
+    Rows of `fixed` length, as in CSV, are not header rows together if their lengths differ.
+    """
     depth = 1
     while depth < _MAX_HEADER_ROWS and top + depth < len(rows):
         lower = rows[top + depth]
         below = _below(rows, top + depth + 1, lower.cells)
+        if fixed and len(lower.cells) != len(rows[top].cells):
+            break
         if not below or not _is_group_row(rows[top + depth - 1], lower, below, merges):
             break
         depth += 1
     if depth > 1 and top + depth < len(rows):
-        names_row, taken = rows[top + depth], {i for r in rows[top : top + depth]
+        names_row, named_columns = rows[top + depth], {i for r in rows[top : top + depth]
                                                for i in _filled(r.cells)}  # fmt: skip
         filled = _filled(names_row.cells)
-        if filled and not taken & set(filled) and len(rows) > top + depth + 1:
+        if filled and not named_columns & set(filled) and len(rows) > top + depth + 1:
             depth += 1  # names of the index, as pandas writes them
     return depth
 
@@ -281,13 +328,13 @@ def _header_depth(rows: Sequence[GridRow], top: int, merges: Merges) -> int:
 def _is_group_row(upper: GridRow, lower: GridRow, below: Sequence[GridRow], merges: Merges) -> bool:
     """Return whether a row names groups of the columns that the next row names."""
     groups, names = _filled(upper.cells), _filled(lower.cells)
-    if not groups or any(is_number(upper.cells[at]) for at in groups):
+    if not groups or any(_is_setting(upper.cells[at]) for at in groups):
         return False
     if any(is_number(lower.cells[at]) or not isinstance(lower.cells[at], str) for at in names):
         return False
     under = [at for at in names if at not in set(groups)]
     evidence = header_evidence(lower.cells, below)
-    if evidence.data:
+    if evidence.data or evidence.sentences:
         return False
     if any((upper.line, at) in merges.widths for at in groups):
         return bool(under) and len(groups) > 1
@@ -295,11 +342,16 @@ def _is_group_row(upper: GridRow, lower: GridRow, below: Sequence[GridRow], merg
     texts = [str(upper.cells[at]).strip() for at in groups]
     if under and len(groups) > 1 and min(groups) < max(under):
         repeats = len(set(labels)) < len(labels)
-        return repeats or evidence.names > 0
+        return repeats or evidence.is_header
     pairs = set(zip((upper.cells[at] for at in groups), (lower.cells[at] for at in groups if
                     at < len(lower.cells)), strict=False))  # fmt: skip
     is_repeated = len(set(texts)) < len(texts)
-    return is_repeated and evidence.names > 0 and len(pairs) == len(groups)
+    return is_repeated and evidence.is_header and len(pairs) == len(groups)
+
+
+def _is_setting(cell: Any) -> bool:
+    """Return whether a cell above a table is a number or the label of a setting: `Date:`."""
+    return is_number(cell) or str(cell).strip().endswith(":")
 
 
 def _joined_names(header: Sequence[GridRow], width: int, merges: Merges) -> list[str]:
@@ -390,12 +442,12 @@ def _label_rows(rows: Sequence[GridRow], first: int) -> int:
 
 def _used_columns(rows: Iterable[GridRow], width: int) -> set[int]:
     """Return the columns that have a value in some row."""
-    unused = set(range(width))
+    used: set[int] = set()
     for row in rows:
-        if not unused:
+        used.update(at for at, cell in enumerate(row.cells) if not is_blank(cell))
+        if len(used) >= width:
             break
-        unused = {at for at in unused if at >= len(row.cells) or is_blank(row.cells[at])}
-    return set(range(width)) - unused
+    return used
 
 
 def _is_row_number(rows: Sequence[GridRow]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted, short
@@ -12,7 +12,7 @@ from karat.evalset.reading import unique_members
 from karat.progress import Progress
 from karat.tables.decoding import decode
 from karat.tables.files import FileContent, Table, numbered_names
-from karat.tables.grids import USUAL_NAMES, counted
+from karat.tables.grids import counted, is_usual_name
 from karat.tables.options import ReadingOptions
 
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -95,7 +95,7 @@ class _Parser:
     def _check_surrogates(self, value: Any, at: int) -> None:
         try:
             json.dumps(value, ensure_ascii=False).encode()
-        except UnicodeEncodeError as error:
+        except (UnicodeEncodeError, RecursionError) as error:
             problem = r"half of a character (a lone \ud800 to \udfff)"
             raise InputError(f"{self.name}, line {self.line(at)}: {problem}") from error
 
@@ -265,7 +265,8 @@ def _choose_records(document: Any, name: str, path: str | None) -> _Chosen:
     chosen = _column_records(document, name)
     if chosen is not None:
         return chosen
-    if any(isinstance(value, dict) for value in document.values()) and not _has_usual(document):
+    nested = [isinstance(value, dict) for value in document.values()]
+    if any(nested) and (all(nested) or not _has_usual(document)):
         raise _Unsettled(
             f"{name}: no list of objects, expected an array of objects, or one object a line; "
             "name the path of the records with --column records=PATH (PATH.* for the members of "
@@ -293,9 +294,9 @@ def _value_at(document: Any, path: str, name: str) -> Any:
             return [{"": key, **member} if isinstance(member, dict) else member
                     for key, member in value.items()]  # fmt: skip
         if isinstance(value, dict):
-            whole = ".".join([step, *parts])
-            if whole in value:
-                return value[whole]
+            joined_key = ".".join([step, *parts])
+            if joined_key in value:
+                return value[joined_key]
             if step in value:
                 value = value[step]
                 continue
@@ -383,24 +384,27 @@ def _table_records(schema: Any, data: list[dict[str, Any]]) -> _Chosen:
 
 
 def _columns_of_rows(document: Mapping[str, Any]) -> _Chosen | None:
-    """Return the records of {column: {row: value}}, whose rows are numbered, or its transpose."""
-    if len(document) < 1 or not all(isinstance(v, dict) and v for v in document.values()):
+    """Return the records of {column: {row: value}}, or of {row: {column: value}}.
+
+    Rows are numbered, or columns have usual names and rows have not. None for other objects.
+    """
+    if not document or not all(isinstance(v, dict) and v for v in document.values()):
         return None
-    rows = next(iter(document.values()))
-    if _are_numbers(rows) and not _are_numbers(document):
-        if any(value.keys() != rows.keys() for value in document.values()):
-            return None
-        columns = list(document)
-        records = [{column: document[column][row] for column in columns} for row in rows]
-        return _with_index(columns, records, list(rows))
-    if _are_numbers(document) and not any(_are_numbers(row) for row in document.values()):
-        values = list(document.values())
-        columns = list(dict.fromkeys(key for row in values for key in row))
-        return _with_index(columns, values, list(document))
-    return None
+    outer, inner = list(document), list(dict.fromkeys(k for v in document.values() for k in v))
+    is_outer_rows, is_inner_rows = _are_numbers(outer), _are_numbers(inner)
+    if is_outer_rows == is_inner_rows:
+        is_outer_rows, is_inner_rows = _has_usual(inner), _has_usual(outer)
+    if is_outer_rows == is_inner_rows:
+        return None
+    if is_outer_rows:
+        return _with_index(inner, list(document.values()), outer)
+    if any(len(value) != len(inner) for value in document.values()):
+        return None
+    records = [{column: document[column][row] for column in outer} for row in inner]
+    return _with_index(outer, records, inner)
 
 
-def _are_numbers(keys: Mapping[str, Any]) -> bool:
+def _are_numbers(keys: Sequence[str]) -> bool:
     return all(key.isascii() and key.isdigit() for key in keys)
 
 
@@ -408,6 +412,8 @@ def _columns_of_lists(document: Mapping[str, Any]) -> _Chosen | None:
     """Return the records of an object whose lists have one length; other members are left out."""
     lists = {key: value for key, value in document.items() if isinstance(value, list)}
     if not lists or len({len(value) for value in lists.values()}) > 1:
+        return None
+    if all(_object_list(value) for value in lists.values()):
         return None
     rows = zip(*lists.values(), strict=True)
     records = [dict(zip(lists, row, strict=True)) for row in rows]
@@ -437,5 +443,5 @@ def _column_records(document: Mapping[str, Any], name: str) -> _Chosen | None:
     return columns, records, remarks
 
 
-def _has_usual(record: Mapping[str, Any]) -> bool:
-    return any(str(key).lower() in USUAL_NAMES for key in record)
+def _has_usual(keys: Iterable[str]) -> bool:
+    return any(map(is_usual_name, keys))

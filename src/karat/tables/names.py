@@ -1,7 +1,7 @@
 """Names of columns: synonyms of roles, and the words within a name.
 
-The words are data: `data/columns/roles.toml` has the usual names of each role, `words.toml` the words
-that tell judges, dimensions, systems and measurements apart.
+The words are data: `data/columns/roles.toml` has the usual names of each role, `words.toml` the
+words that tell judges, dimensions, systems and measurements apart.
 """
 
 from __future__ import annotations
@@ -99,21 +99,37 @@ def is_in(words: str, name: str) -> bool:
     return compact(scale_in_name(name).name) in word_lists()[words]
 
 
+_CONTENTS = frozenset(["text", "content", "value", "values", "body", "message", "result"])
+"""Last parts of paths that say nothing about the role."""
+_ANSWERS = frozenset(["answer", "answers", "output", "outputs", "response", "completion"])
+"""Last parts of paths whose role is that of the part before: `expected.answer`."""
+
+
+def _role_part(parent: str, last: str) -> str:
+    """Return the part of a path that says its role, in its compact form."""
+    names, key = role_names(), compact(parent)
+    roles = [role for role in names if key in names[role]]
+    if compact(last) in _CONTENTS and roles:
+        return key
+    is_output = "candidate" in roles or "reference" in roles
+    return key if compact(last) in _ANSWERS and is_output else compact(last)
+
+
 def role_rank(role: str, name: str) -> int | None:
     """Return the rank of a name among the usual names of a role; None if it is not one.
 
-    Of a path such as `outputs.answer`, the last part counts if the whole name is unknown.
+    Of a path such as `outputs.answer`, the last part counts if the whole name is unknown; of
+    `response.text`, the part before it.
     """
     ranks, bare = role_names()[role], scale_in_name(name).name
     if (key := compact(bare)) in ranks:
         return ranks[key]
     *parents, last = re.split(r"[./]", bare)
-    if parents and (key := compact(last)) in ranks:
-        return 1000 + ranks[key]
-    return None
+    key = _role_part(parents[-1], last) if parents else ""
+    return 1000 + ranks[key] if key in ranks else None
 
 
-class Phrase(NamedTuple):
+class NamePhrase(NamedTuple):
     """A usual name within a longer one: `answer` in `gpt-4 answer`."""
 
     role: str
@@ -121,7 +137,7 @@ class Phrase(NamedTuple):
     """The other words, with their separators: `gpt-4`."""
 
 
-def find_phrase(name: str, roles: Sequence[str]) -> Phrase | None:
+def find_phrase(name: str, roles: Sequence[str]) -> NamePhrase | None:
     """Return the longest usual name of one of the roles within a name of more words.
 
     Of equally long ones, that of the earlier role counts.
@@ -132,7 +148,7 @@ def find_phrase(name: str, roles: Sequence[str]) -> Phrase | None:
             for start in range(len(words) - size + 1):
                 phrase = words[start : start + size]
                 if compact("".join(phrase)) in role_names()[role]:
-                    return Phrase(role, _without(name, words, start, size))
+                    return NamePhrase(role, _without(name, words, start, size))
     return None
 
 

@@ -15,6 +15,7 @@ from karat.tables.names import (
     is_human,
     is_in,
     is_model,
+    role_names,
     role_rank,
     split_words,
 )
@@ -38,7 +39,7 @@ def is_textual(profile: ColumnProfile) -> bool:
     no_text = profile.is_numeric or profile.is_nested or profile.is_boolean or profile.is_list
     if no_text or profile.is_empty or all(_is_address(value) for value in profile.present[:20]):
         return False
-    return profile.is_text or len(profile.distinct) > max(2, len(profile.present) // 2)
+    return profile.is_text or not profile.is_label
 
 
 def _is_address(value: object) -> bool:
@@ -49,7 +50,7 @@ def _is_address(value: object) -> bool:
 
 def _find_contexts(search: RoleSearch) -> None:
     if search.roles.contexts is None:
-        for name in search.named("contexts"):
+        for name in search.columns_named("contexts"):
             profile = search.profiles[name]
             if profile.is_list or profile.is_nested or is_textual(profile) or profile.is_text:
                 search.take("contexts", name)
@@ -58,20 +59,21 @@ def _find_contexts(search: RoleSearch) -> None:
 
 def _exact(search: RoleSearch, role: str) -> list[str]:
     """Return the free columns with a name of a role; whole names rather than ends of paths."""
-    named = search.named(role)
-    whole = [name for name in named if (role_rank(role, name) or 0) < 1000]
-    return whole or named
+    named_columns = search.columns_named(role)
+    whole_names = [name for name in named_columns if (role_rank(role, name) or 0) < 1000]
+    plain = [name for name in whole_names if not search.profiles[name].is_nested]
+    return plain or [n for n in named_columns if n not in whole_names] or whole_names
 
 
 def _choose(search: RoleSearch, role: str, names: Sequence[str]) -> str | None:
     """Return the only column of a role; refuse several whose texts differ."""
     plain = [name for name in names if not search.profiles[name].is_nested] or list(names)
-    texts = [name for name in plain if not search.profiles[name].is_boolean]
+    texts = [name for name in plain if not search.profiles[name].is_boolean] or plain
     words = [name for name in texts if not search.profiles[name].is_numeric]
     if not texts:
         return None
-    first, *others = words or texts
-    rival = next((name for name in others if not _are_equal(search, first, name)), None)
+    first, *other_names = words or texts
+    rival = next((name for name in other_names if not _are_equal(search, first, name)), None)
     if rival is not None:
         raise search.refuse(
             f"columns {quoted(first)} and {quoted(rival)} may both be the {role}",
@@ -111,9 +113,9 @@ def _find_named(search: RoleSearch) -> None:
         if candidate is not None:
             search.take("candidate", candidate)
     if search.roles.has_texts and not has_references:
-        others = [name for name in (*targets, *either) if name in search.free]
-        others = [name for name in others if _may_be_reference(search, name)]
-        if (reference := _choose(search, "reference", others)) is not None:
+        other_names = [name for name in (*targets, *either) if name in search.free]
+        other_names = [name for name in other_names if _may_be_reference(search, name)]
+        if (reference := _choose(search, "reference", other_names)) is not None:
             search.take_references([reference])
 
 
@@ -132,9 +134,13 @@ def _weak_candidate(
         lists = [name for name in either if search.profiles[name].is_list]
         texts = [name for name in either if name not in lists]
         return _choose(search, "candidate", texts) if texts else None
-    is_rated = bool(search.roles.system or search.named("judge"))
+    is_rated = bool(search.roles.system or search.columns_named("judge"))
     plain = [name for name in targets if compact(name) not in _LABELS]
-    texts = [name for name in search.named("text") if is_textual(search.profiles[name])]
+    texts = [
+        name
+        for name in search.columns_named("text")
+        if is_textual(search.profiles[name]) or (is_rated and _has_labels(search.profiles[name]))
+    ]
     if plain and not texts:
         if has_references or is_rated:
             return _choose(search, "candidate", plain)
@@ -148,17 +154,22 @@ def _weak_candidate(
     return _choose(search, "candidate", texts) if texts and not _models(search) else None
 
 
+def _has_labels(profile: ColumnProfile) -> bool:
+    """Return whether cells are short texts that may repeat."""
+    return not (profile.is_numeric or profile.is_boolean or profile.is_list or profile.is_nested)
+
+
 def _may_be_reference(search: RoleSearch, name: str) -> bool:
     """Return whether a `label` is a reference; refuse one that may be a rating."""
     profile, candidate = search.profiles[name], search.roles.candidate
     if compact(name) not in _LABELS or candidate is None:
         return True
     short_candidate = not search.profiles[candidate].is_text
-    if short_candidate and not (search.roles.judge or search.named("judge")):
+    if short_candidate and not (search.roles.judge or search.columns_named("judge")):
         return True
     if profile.is_text and not profile.is_label:
         return True
-    if search.named("judge"):
+    if search.columns_named("judge"):
         return False  # a rating
     raise search.refuse(
         f"column {quoted(name)} may be a rating or the reference",
@@ -170,20 +181,30 @@ def _may_be_reference(search: RoleSearch, name: str) -> bool:
 def _find_inputs(search: RoleSearch) -> None:
     """Choose question and source."""
     if search.roles.question is None:
-        names = [n for n in _exact(search, "question") if _is_input(search.profiles[n])]
+        names = [n for n in _exact(search, "question") if _is_question(search.profiles[n])]
         if names:
             search.take("question", names[0])
     if search.roles.source is None:
         names = [n for n in _exact(search, "source") if _is_input(search.profiles[n])]
         if not names and search.roles.has_texts:
-            names = [n for n in search.named("text") if is_textual(search.profiles[n])]
+            names = [n for n in search.columns_named("text") if is_textual(search.profiles[n])]
         if names:
             search.take("source", names[0])
 
 
+def _is_question(profile: ColumnProfile) -> bool:
+    """Return whether cells are questions, not a few labels such as names of users."""
+    is_repeated = 3 * len(profile.distinct) <= len(profile.present)
+    return (
+        not profile.is_boolean
+        and not profile.is_numeric
+        and not (is_repeated and profile.mean_length < 20 and profile.mean_words < 2)
+    )
+
+
 def _is_input(profile: ColumnProfile) -> bool:
     """Return whether cells are inputs, not labels of their origin such as `news`."""
-    if profile.is_boolean or (profile.is_numeric and not profile.is_unique):
+    if profile.is_boolean or profile.is_numeric:
         return False
     return not (profile.is_label and profile.mean_length < 20 and profile.mean_words < 2)
 
@@ -276,14 +297,13 @@ def _side_references(search: RoleSearch) -> None:
 
 
 def _unnamed(search: RoleSearch) -> list[str]:
-    """Return the free columns of texts whose names have no role."""
-    taken = ("judge", "id", "unit", "system", "dimension", "rating", "score", "epoch")
+    """Return the free columns of texts whose names have no role, or are names of models."""
     names = [name for name in search.free if is_textual(search.profiles[name])]
     return [
         name
         for name in names
         if not _is_remark(name)
-        and (is_model(name) or not any(role_rank(role, name) is not None for role in taken))
+        and (is_model(name) or not any(role_rank(role, name) is not None for role in role_names()))
     ]
 
 
@@ -302,15 +322,14 @@ def _side_by_side(search: RoleSearch, either: Sequence[str]) -> bool:
 def _find_unnamed(search: RoleSearch) -> None:
     """Read columns of texts without a usual name as outputs of systems side by side."""
     names, models = _unnamed(search), _models(search)
-    names = [name for name in names if name not in _inputs(search)]
     if search.roles.has_texts:
         if models and search.roles.system is None and not search.roles.outputs:
             _refuse_rivals(search, models)
         return
     if not names:
         return
-    others = [name for name in names if name not in models]
-    humans = [name for name in others if is_human(name)]
+    other_names = [name for name in names if name not in models]
+    humans = [name for name in other_names if is_human(name)]
     if languages := [name for name in names if compact(name) in LANGUAGES]:
         first, last = languages[0], languages[-1]
         raise search.refuse(
@@ -332,9 +351,9 @@ def _find_unnamed(search: RoleSearch) -> None:
         if (
             search.roles.system
             or has_input
-            or search.named("judge")
+            or search.columns_named("judge")
             or models
-            or not others
+            or not other_names
             or len(search.table.columns) == 1
             or search.roles.id
             or _only_text(search, names[0])
@@ -348,18 +367,13 @@ def _find_unnamed(search: RoleSearch) -> None:
             option("candidate", names[1]),
             *([] if search.roles.system else [f"{option('system', *names)} for systems"]),
         )
-    if (models and others) or not _are_related(search, names):
+    if other_names and (models or not _are_related(search, names)):
         raise search.refuse(
-            f"columns {short(', '.join(map(quoted, others or names)))} may have outputs of systems",
+            f"columns {short(', '.join(map(quoted, other_names or names)))} may have outputs",
             option("system", *names),
-            f"{option('ignore', *(others or names[1:]))} if not",
+            f"{option('ignore', *(other_names or names[1:]))} if not",
         )
     _take_outputs(search, {name: name.strip() for name in names})
-
-
-def _inputs(search: RoleSearch) -> list[str]:
-    roles = ("question", "source", "contexts", "text")
-    return [n for n in search.free if any(role_rank(role, n) is not None for role in roles)]
 
 
 def _only_text(search: RoleSearch, name: str) -> bool:
@@ -393,13 +407,15 @@ def _are_related(search: RoleSearch, names: Sequence[str]) -> bool:
             ]
             shared = max(shared, overlap(words[name], right))
             apart = max(apart, overlap(words[name], right[1:] + right[:1]))
-        if shared <= 1.2 * apart:
+        if shared <= max(1.5 * apart, 0.05):
             return False
     return True
 
 
 def _content_words(value: object) -> list[str]:
-    return [word for word in re.findall(r"\w+", fold(text_of(value) or "")) if len(word) > 2]
+    text = fold(text_of(value) or "")
+    characters = [c for c in text if c >= "\u2e80"]  # languages without spaces
+    return [word for word in re.findall(r"\w+", text) if len(word) > 3] + characters
 
 
 LANGUAGES = frozenset(

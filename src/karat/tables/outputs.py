@@ -14,8 +14,10 @@ from karat.evalset.loading import EVALSETS, is_native_jsonl, load_evalset
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent
+from karat.settings import NamedTexts
 from karat.tables.alignment import find_ids
-from karat.tables.files import ReadingOptions, Table, TableSource, read_table
+from karat.tables.files import InputTable, TableSource, read_table
+from karat.tables.options import ReadingOptions
 from karat.tables.roles import infer_roles
 from karat.tables.rows import TableRows, make_rows
 from karat.tables.set_rows import build_set
@@ -60,7 +62,7 @@ def read_outputs(
         progress: function that is called with the progress.
     """
     options = ReadingOptions(
-        columns=_by_name(columns, "columns"),
+        columns=NamedTexts(_by_name(columns, "columns")),
         sheet=sheet,
         header=None if header is None else str(header),
         encoding=encoding,
@@ -68,7 +70,7 @@ def read_outputs(
         decimal=decimal,
         skip_missing=skip_missing,
         repeats=repeats,
-        scale=_scales(scale),
+        scale=NamedTexts(_scales(scale)),
         schema=schema,
     )
     sources = _sources(source)
@@ -104,7 +106,7 @@ def _scales(scale: Mapping[str, str] | Sequence[str] | str | None) -> dict[str, 
         return dict(scale)
     texts = [scale] if isinstance(scale, str) else list(scale or ())
     pairs = [text.partition("=") for text in texts]
-    return {name if equals else "": text if equals else name for name, equals, text in pairs}
+    return {name if equals else "*": text if equals else name for name, equals, text in pairs}
 
 
 def _sources(source: Any) -> dict[str, Any]:
@@ -113,9 +115,9 @@ def _sources(source: Any) -> dict[str, Any]:
         values = list(source.values())
         if all(isinstance(v, str | os.PathLike) or _is_frame(v) for v in values):
             return {str(name): value for name, value in source.items()}
-    if isinstance(source, list | tuple) and source and not isinstance(source[0], Mapping):
-        if all(isinstance(item, str | os.PathLike) or _is_frame(item) for item in source):
-            return {f"\0{i}": item for i, item in enumerate(source)}
+    is_list = isinstance(source, list | tuple) and source and not isinstance(source[0], Mapping)
+    if is_list and all(isinstance(item, str | os.PathLike) or _is_frame(item) for item in source):
+        return {f"\0{i}": item for i, item in enumerate(source)}
     return {"": source}
 
 
@@ -158,7 +160,7 @@ def read_rows(
     """Return the rows of each table by role, with ids of items that tables share."""
     from karat.tables.schemas import apply_schema
 
-    tables: list[Table] = []
+    tables: list[InputTable] = []
     roles = []
     for system, source in sources.items():
         table = read_table(source, options, progress=progress)
@@ -176,7 +178,7 @@ def read_rows(
     return rows, remark
 
 
-def _distinct_systems(tables: Sequence[Table]) -> list[Table]:
+def _distinct_systems(tables: Sequence[InputTable]) -> list[InputTable]:
     """Return tables whose systems differ: files of one name are named with their folders."""
     names = [table.system for table in tables]
     if len({*names}) == len(names):
@@ -222,7 +224,7 @@ def read_table_set(
     if str(skip_missing) not in ("True", "False", "yes", "no", "true", "false"):
         raise InputError(f"skip_missing={skip_missing}: expected yes or no")
     options = ReadingOptions(
-        columns=_by_name([part for part in parts if part], "columns"),
+        columns=NamedTexts(_by_name([part for part in parts if part], "columns")),
         sheet=sheet,
         header=header,
         encoding=encoding,
@@ -230,7 +232,7 @@ def read_table_set(
         decimal=decimal,
         skip_missing=str(skip_missing) in ("True", "yes", "true"),
         repeats=repeats,
-        scale=_scales([part for part in scales if part]),
+        scale=NamedTexts(_scales([part for part in scales if part])),
         schema=schema,
     )
     return read_sources({"": path}, options, name, reading.progress)

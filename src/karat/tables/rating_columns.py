@@ -14,7 +14,8 @@ from itertools import product
 from typing import NamedTuple
 
 from karat.errors import InputError, quoted, short
-from karat.tables.cells import ColumnProfile, id_of, is_missing_mark
+from karat.evalset.reading import list_columns
+from karat.tables.cells import ColumnProfile, is_missing_mark
 from karat.tables.names import (
     compact,
     find_phrase,
@@ -26,7 +27,7 @@ from karat.tables.names import (
     split_words,
 )
 from karat.tables.output_columns import is_textual
-from karat.tables.roles import RatingColumn, RoleSearch, option
+from karat.tables.roles import PATTERN, RatingColumn, RoleSearch, option, option_name
 from karat.tables.scales import declared_scale, find_word_scale
 
 _PATTERN = re.compile(r"\{(judge|dimension|system|id)\}")
@@ -35,7 +36,9 @@ _PATTERN = re.compile(r"\{(judge|dimension|system|id)\}")
 def find_ratings(search: RoleSearch) -> None:
     """Find the columns of ratings and of scores."""
     roles = search.roles
-    if "score" in search.declared and roles.score is None:
+    if PATTERN in search.declared:
+        _take_pattern(search, search.declared[PATTERN][0])
+    elif "score" in search.declared and roles.score is None:
         _take_declared_scores(search)
     elif roles.score is None and not roles.ratings:
         _leave_out_measures(search)
@@ -43,9 +46,18 @@ def find_ratings(search: RoleSearch) -> None:
             _find_wide(search)
     else:
         _leave_out_measures(search)
-    if roles.score and roles.score in search.declared.get("score", ()):
-        pass
-    scores = [name for name in search.free if _is_number(search.profiles[name])]
+    take_scores(search)
+
+
+def take_scores(search: RoleSearch) -> None:
+    """Make all other columns of numbers scores."""
+    labels = ("id", "unit", "epoch", "judge", "system", "question", "source", "text")
+    scores = [
+        name
+        for name in search.free
+        if _is_number(search.profiles[name])
+        and not any(role_rank(role, name) is not None for role in labels)
+    ]
     search.free = [name for name in search.free if name not in scores]
     search.roles = replace(search.roles, scores=(*search.roles.scores, *scores))
 
@@ -60,6 +72,21 @@ def match_pattern(pattern: str, columns: Sequence[str]) -> list[RatingColumn]:
         raise InputError(f"--column score={pattern}: {error}") from error
     matches = [(name, expression.fullmatch(name)) for name in columns]
     return [RatingColumn(name, **match.groupdict()) for name, match in matches if match]
+
+
+def _take_pattern(search: RoleSearch, pattern: str) -> None:
+    """Make the columns that match a pattern ratings."""
+    ratings = [r for r in match_pattern(pattern, search.table.columns) if r.column in search.free]
+    if not ratings or not _PATTERN.search(pattern):
+        columns = list_columns(search.table.columns)
+        raise InputError(
+            f"{option_name('columns')} score={pattern}: no column of {search.table.name} matches "
+            f"(it has {columns}); a pattern has {{judge}}, {{dimension}}, {{system}} or {{id}}"
+        )
+    rated = {rating.column for rating in ratings}
+    search.free = [name for name in search.free if name not in rated]
+    search.roles = replace(search.roles, ratings=tuple(ratings))
+    _leave_out_measures(search)
 
 
 def _take_declared_scores(search: RoleSearch) -> None:
@@ -89,7 +116,8 @@ def _leave_out_measures(search: RoleSearch) -> None:
         is_metric = is_in("metrics", name) and not (
             is_in("dimensions", name) and _is_rated(profile)
         )
-        if is_in("measures", name) or is_metric or profile.is_boolean:
+        is_outcome = profile.is_boolean and not any(read_name(name, search)[:2])
+        if is_in("measures", name) or is_metric or is_outcome:
             scores.append(name)
     search.free = [name for name in search.free if name not in scores]
     search.roles = replace(search.roles, scores=(*search.roles.scores, *scores))
@@ -108,6 +136,10 @@ def has_ratings(name: str, search: RoleSearch) -> bool:
         return False
     if profile.is_numeric:
         return profile.has_small_numbers
+    if profile.number_share >= 0.5 and not profile.is_boolean:  # a wrong cell is refused later
+        parts = read_name(name, search)
+        is_plain = role_rank("rating", name) is not None or role_rank("score", name) is not None
+        return is_plain or (any(parts[:3]) and not parts.rest)
     return _has_words(name, search)
 
 
@@ -119,7 +151,7 @@ def _has_words(name: str, search: RoleSearch) -> bool:
 
 def _find_tidy(search: RoleSearch) -> bool:
     """Find the value column of a table with a column of dimensions."""
-    values = [*search.named("rating"), *(n for n in search.named("score"))]
+    values = [*search.columns_named("rating"), *(n for n in search.columns_named("score"))]
     values = [n for n in dict.fromkeys(values) if not is_textual_rating(search.profiles[n])]
     if not values:
         values = [name for name in search.free if has_ratings(name, search)]
@@ -136,9 +168,9 @@ def _find_tidy(search: RoleSearch) -> bool:
         )
     search.take("score", values[0])
     names = search.profiles[dimension].distinct
-    if search.roles.judge is None and all(is_in("metrics", name) for name in names):
-        if not any(is_in("dimensions", name) for name in names):
-            search.roles = replace(search.roles, kind="scores")
+    are_metrics = all(is_in("metrics", n) and not is_in("dimensions", n) for n in names)
+    if search.roles.judge is None and are_metrics:
+        search.roles = replace(search.roles, kind="scores")
     return True
 
 
@@ -148,7 +180,7 @@ def is_textual_rating(profile: ColumnProfile) -> bool:
 
 
 class NameParts(NamedTuple):
-    """What the name of a column says about its ratings; "" for what it does not."""
+    """Judge, dimension and system in the name of a column of ratings; "" if they are not in it."""
 
     judge: str = ""
     dimension: str = ""
@@ -166,18 +198,22 @@ def read_name(name: str, search: RoleSearch) -> NameParts:
         return NameParts(system=systems[key])
     if is_in("dimensions", bare):
         return NameParts(dimension=bare)
-    if is_rater(bare):
+    parts = _read_words(bare, systems, not search.roles.has_texts)
+    if is_rater(bare) and not parts.system:
         return NameParts(judge=bare)
-    if is_model(bare) and not any(map(_is_known_word, split_words(bare))):
+    is_known = any(map(_is_known_word, split_words(bare)))
+    if is_model(bare) and not is_known and not search.roles.has_texts:
         return NameParts(system=bare)
-    return _read_words(bare, systems)
+    if parts.rest and scale_in_name(name).low is not None and not any(parts[:3]):
+        return NameParts(dimension=bare)  # a name with a scale is of ratings
+    return parts
 
 
 def _is_known_word(word: str) -> bool:
     return is_in("dimensions", word) or is_in("people", word)
 
 
-def _read_words(name: str, systems: Mapping[str, str]) -> NameParts:
+def _read_words(name: str, systems: Mapping[str, str], allow_models: bool) -> NameParts:
     """Read the longest known parts of a name first; the words between them are the rest."""
     words = split_words(name)
     labels: list[str] = [""] * len(words)
@@ -187,15 +223,19 @@ def _read_words(name: str, systems: Mapping[str, str]) -> NameParts:
         labels[start:end] = [kind] * (end - start)
         parts.setdefault(kind, text)
 
-    for size in range(len(words), 0, -1):
-        for start in range(len(words) - size + 1):
-            end = start + size
-            if any(labels[start:end]):
-                continue
+    spans = [
+        (start, start + size)
+        for size in range(len(words), 0, -1)
+        for start in range(len(words) - size + 1)
+    ]
+    for start, end in spans:
+        key = compact(_span(name, words, start, end))
+        if key in systems and "system" not in parts:
+            claim("system", start, end, systems[key])
+    for start, end in spans:
+        if not any(labels[start:end]):
             text = _span(name, words, start, end)
-            if (key := compact(text)) in systems and "system" not in parts:
-                claim("system", start, end, systems[key])
-            elif is_in("dimensions", text) and "dimension" not in parts:
+            if is_in("dimensions", text) and "dimension" not in parts:
                 claim("dimension", start, end, text)
             elif is_rater(text) and "judge" not in parts:
                 claim("judge", start, end, text)
@@ -203,7 +243,7 @@ def _read_words(name: str, systems: Mapping[str, str]) -> NameParts:
         if not labels[i] and is_in("generic", word):
             labels[i] = "generic"
     free = [i for i, label in enumerate(labels) if not label]
-    if free and "system" not in parts and free[-1] - free[0] == len(free) - 1:
+    if allow_models and free and "system" not in parts and free[-1] - free[0] == len(free) - 1:
         text = _span(name, words, free[0], free[-1] + 1)
         if is_model(text):
             claim("system", free[0], free[-1] + 1, text)
@@ -234,27 +274,31 @@ def _rating_column(name: str, parts: NameParts) -> RatingColumn | None:
 
 def _find_wide(search: RoleSearch) -> None:
     """Find ratings in columns per judge, dimension or system, or in one column."""
-    rated = [name for name in search.free if has_ratings(name, search)]
+    rated = _leave_out_aggregates(search)
     _refuse_unknown_words(search)
     parts = {name: read_name(name, search) for name in rated}
     plain = [n for n in rated if _is_plain(n, parts[n])]
-    known = [n for n in rated if n not in plain and not parts[n].rest]
+    known_columns = [n for n in rated if n not in plain and not parts[n].rest]
     unknown = [n for n in rated if n not in plain and parts[n].rest]
-    unknown = [n for n in unknown if _is_rated_scale(search.profiles[n], n, search)]
+    unknown = [
+        n for n in unknown if any(parts[n][:3]) or _is_rated_scale(search.profiles[n], n, search)
+    ]
     partly = [n for n in unknown if any(parts[n][:3])]
-    if not known and not partly and not plain and not unknown:
+    if not known_columns and not partly and not plain and not unknown:
         return
     if partly:
         _read_rest(search, parts, partly)
-        known += partly
+        known_columns += partly
         unknown = [n for n in unknown if n not in partly]
-    known = _check_fractions(search, known, parts)
-    if not known and len(plain) == 1 and not (search.roles.judge and unknown):
+    known_columns = _check_fractions(search, known_columns, parts)
+    if not known_columns and len(plain) == 1 and not (search.roles.judge and unknown):
         _take_plain(search, plain[0])
         return
-    if known:
-        unknown = _take_unknown(search, parts, known, unknown)
-        _take_ratings(search, parts, [*known, *_plain_dimensions(search, plain, parts, known)])
+    if known_columns:
+        unknown = _take_unknown(search, parts, known_columns, unknown)
+        _take_ratings(
+            search, parts, [*known_columns, *_plain_dimensions(search, plain, parts, known_columns)]
+        )
     elif plain and len(plain) > 1:
         raise search.refuse(
             f"columns {short(', '.join(map(quoted, plain)))} may all be the ratings",
@@ -263,6 +307,19 @@ def _find_wide(search: RoleSearch) -> None:
         )
     else:
         _read_unknown(search, [*plain, *unknown], parts)
+
+
+def _leave_out_aggregates(search: RoleSearch) -> list[str]:
+    """Return the columns of ratings, without means and sums of others."""
+    rated = [name for name in search.free if has_ratings(name, search)]
+    aggregates = [
+        name for name in rated if any(is_in("aggregates", word) for word in split_words(name))
+    ]
+    if len(aggregates) == len(rated):
+        return rated
+    search.free = [name for name in search.free if name not in aggregates]
+    search.ignored += aggregates
+    return [name for name in rated if name not in aggregates]
 
 
 def _is_plain(name: str, parts: NameParts) -> bool:
@@ -304,7 +361,7 @@ def _refuse_unknown_words(search: RoleSearch) -> None:
             raise search.refuse(
                 f"column {quoted(name)} has the ratings {short(', '.join(map(quoted, labels)))}, "
                 "whose order is not known",
-                f"name the labels from the lowest to the highest, as in --scale "
+                f"name the labels from the lowest to the highest, as in {option_name('scale')} "
                 f"{quoted(dimension + '=' + ','.join(labels[:6]))}",
                 f"{option('ignore', name)} to leave it out",
             )
@@ -335,10 +392,11 @@ def _read_rest(search: RoleSearch, parts: dict[str, NameParts], columns: Sequenc
             pattern = pattern.replace(dimension, "{dimension}") if dimension else pattern
             pattern = pattern.replace(judge, "{judge}") if judge else pattern
             first = name.replace(dimension or judge or system, "{X}").replace(rest, "{Y}")
-            known = "dimension" if dimension else "judge" if judge else "system"
-            readings = [r for r in ("judge", "dimension", "system") if r != known][:2]
+            known_role = "dimension" if dimension else "judge" if judge else "system"
+            readings = [r for r in ("judge", "dimension", "system") if r != known_role][:2]
             patterns = [
-                first.replace("{X}", f"{{{known}}}").replace("{Y}", f"{{{r}}}") for r in readings
+                first.replace("{X}", f"{{{known_role}}}").replace("{Y}", f"{{{r}}}")
+                for r in readings
             ]
             raise search.refuse(
                 f"column {quoted(name)}: {quoted(rest)} may be a {readings[0]} or a {readings[1]}",
@@ -348,17 +406,16 @@ def _read_rest(search: RoleSearch, parts: dict[str, NameParts], columns: Sequenc
 
 
 def _check_fractions(
-    search: RoleSearch, known: list[str], parts: Mapping[str, NameParts]
+    search: RoleSearch, known_columns: list[str], parts: Mapping[str, NameParts]
 ) -> list[str]:
     """Refuse fractions within 0 to 1 that a program or a person may have given."""
-    if search.roles.judge or any(parts[n].judge for n in known):
-        return known
-    for name in known:
+    if search.roles.judge or any(parts[n].judge for n in known_columns):
+        return known_columns
+    for name in known_columns:
         profile = search.profiles[name]
-        if profile.is_numeric and not profile.is_whole and min(profile.numbers) >= 0:
-            if max(profile.numbers) <= 1:
-                raise _person_or_program(search, name)
-    return known
+        if profile.is_numeric and min(profile.numbers) >= 0 and max(profile.numbers) <= 1:
+            raise _person_or_program(search, name)
+    return known_columns
 
 
 def _person_or_program(search: RoleSearch, name: str) -> InputError:
@@ -380,10 +437,10 @@ def _take_plain(search: RoleSearch, name: str) -> None:
 
 
 def _take_unknown(
-    search: RoleSearch, parts: dict[str, NameParts], known: list[str], unknown: list[str]
+    search: RoleSearch, parts: dict[str, NameParts], known_columns: list[str], unknown: list[str]
 ) -> list[str]:
     """Read unknown names like the known ones beside them, where their scales agree."""
-    numbers = [n for name in known for n in search.profiles[name].numbers]
+    numbers = [n for name in known_columns for n in search.profiles[name].numbers]
     low, high = min(numbers, default=0), max(numbers, default=0)
     similar = [
         name
@@ -392,42 +449,45 @@ def _take_unknown(
     ]
     if not similar:
         return unknown
-    kinds = {tuple(bool(part) for part in parts[name][:3]) for name in known}
+    kinds = {tuple(bool(part) for part in parts[name][:3]) for name in known_columns}
     only_judges = kinds == {(True, False, False)}
-    if only_judges and len(known) >= 2 and len(known) >= len(similar):
+    if only_judges and len(known_columns) >= 2 and len(known_columns) >= len(similar):
         for name in similar:
             parts[name] = NameParts(judge=scale_in_name(name).name.strip())
-            known.append(name)
+            known_columns.append(name)
         return [name for name in unknown if name not in similar]
     role = "judge" if only_judges else "dimension"
     raise search.refuse(
-        f"column {quoted(similar[0])} may be a {role} like {quoted(known[0])}, or scores",
-        option(role, *known, *similar)
+        f"column {quoted(similar[0])} may be a {role} like {quoted(known_columns[0])}, or scores",
+        option(role, *known_columns, *similar)
         if len(kinds) == 1 and kinds <= {(True, False, False), (False, True, False)}
-        else option("score", *known, *similar),
+        else option("score", *known_columns, *similar),
         f"{option('metric', *similar)} for scores",
     )
 
 
 def _plain_dimensions(
-    search: RoleSearch, plain: Sequence[str], parts: dict[str, NameParts], known: Sequence[str]
+    search: RoleSearch,
+    plain: Sequence[str],
+    parts: dict[str, NameParts],
+    known_columns: Sequence[str],
 ) -> list[str]:
     """Return the columns such as `rating` that are dimensions beside `fluency`."""
-    by_dimension = all(parts[name].dimension for name in known)
+    by_dimension = all(parts[name].dimension for name in known_columns)
     chosen = []
     for name in plain:
         if by_dimension and (role_rank("rating", name) is not None or search.roles.judge):
             parts[name] = NameParts(dimension=scale_in_name(name).name.strip())
             chosen.append(name)
-        elif search.profiles[name].is_numeric and not _is_mean(search, name, known):
+        elif search.profiles[name].is_numeric and not _is_mean(search, name, known_columns):
             raise _person_or_program(search, name)
     return chosen
 
 
 def _is_mean(search: RoleSearch, name: str, columns: Sequence[str]) -> bool:
     """Return whether a column is the mean or sum of others, and so no further ratings."""
-    own = search.profiles[name].values
-    for row, cell in enumerate(own):
+    column_values = search.profiles[name].values
+    for row, cell in enumerate(column_values):
         record = search.table.records[row]
         numbers = [search_number(record.get(column)) for column in columns]
         present = [n for n in numbers if n is not None]
@@ -469,6 +529,16 @@ def _take_ratings(
             f"columns {quoted(first)} and {quoted(second)} have ratings of the same kind",
             option("score", first),
             option("score", second),
+        )
+    structures = {(bool(r.judge), bool(r.dimension)) for r in ratings}
+    if {(True, False), (False, True)} <= structures:
+        first = next(r.column for r in ratings if r.judge)
+        second = next(r.column for r in ratings if not r.judge)
+        raise search.refuse(
+            f"columns {quoted(first)} and {quoted(second)} look like a judge and a dimension",
+            f"{option('score', first)} {option('metric', second)}",
+            f"{option('score', second)} {option('metric', first)}",
+            f"{option('score', first, second)} for ratings of two kinds",
         )
     search.free = [name for name in search.free if name not in columns]
     order = {name: i for i, name in enumerate(search.table.columns)}
@@ -519,6 +589,3 @@ def _products(columns: Sequence[str]) -> list[str]:
             if len(firsts) > 1 and {*product(firsts, lasts)} == {tuple(p) for p in pairs}:
                 return [f"{{judge}}{separator}{{dimension}}", f"{{dimension}}{separator}{{judge}}"]
     return []
-
-
-__all__ = ["find_ratings", "id_of", "match_pattern"]

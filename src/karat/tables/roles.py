@@ -6,15 +6,17 @@ contents of columns. Where two readings are possible, the table is refused with 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from karat.errors import InputError, quoted, short
 from karat.evalset.reading import missing_column
 from karat.settings import nearest
-from karat.tables.cells import ColumnProfile, id_of, profile_columns
-from karat.tables.files import Table
+from karat.tables.cells import ColumnProfile, id_of, is_missing, profile_columns
+from karat.tables.files import InputTable
 from karat.tables.names import compact, is_in, role_rank, split_words
 from karat.tables.options import ReadingOptions
 
@@ -25,6 +27,10 @@ SINGLE = ("id", "system", "source", "question", "contexts", "unit", "judge", "di
 """Roles of one column."""
 ROLES = (*SINGLE, "candidate", "reference", "score", "metric", "ignore")
 """Names of roles in `--column ROLE=NAME`; `score` is a rating, `metric` any other number."""
+PATTERN = "pattern"
+"""Key of a pattern of names of columns of ratings among the declared columns."""
+RECORDS = "records"
+"""The path of the records in a JSON document, which `read_table` uses."""
 _ALIASES = {
     "rating": "score",
     "ratings": "score",
@@ -101,11 +107,17 @@ class Roles:
         return self.kind != "scores" and bool(self.score or self.ratings)
 
 
+def with_role(roles: Roles, role: str, column: str) -> Roles:
+    """Return roles with a column for a role of one column."""
+    changes: dict[str, Any] = {role: column}
+    return replace(roles, **changes)
+
+
 @dataclass
 class RoleSearch:
     """The state of the search for roles: columns without a role, and roles so far."""
 
-    table: Table
+    table: InputTable
     options: ReadingOptions
     profiles: dict[str, ColumnProfile]
     free: list[str]
@@ -113,12 +125,13 @@ class RoleSearch:
     roles: Roles
     declared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Columns of each role by the user's options."""
-    systems: set[str] = field(default_factory=set)
+    ignored: list[str] = field(default_factory=list)
+    """Columns left out by their names, such as comments."""
 
     def take(self, role: str, column: str) -> None:
         """Give a column a role of one column."""
         self.free.remove(column)
-        self.roles = replace(self.roles, **{role: column})
+        self.roles = with_role(self.roles, role, column)
 
     def take_references(self, columns: Sequence[str]) -> None:
         """Make columns references."""
@@ -130,11 +143,11 @@ class RoleSearch:
         """Add a remark on the choice of roles."""
         self.roles = replace(self.roles, remarks=(*self.roles.remarks, sentence))
 
-    def named(self, role: str) -> list[str]:
+    def columns_named(self, role: str) -> list[str]:
         """Return the free columns with a usual name of a role, the preferred one first."""
         ranks = {name: role_rank(role, name) for name in self.free}
-        named = [name for name in self.free if ranks[name] is not None]
-        return sorted(named, key=lambda name: ranks[name] or 0)
+        named_columns = [name for name in self.free if ranks[name] is not None]
+        return sorted(named_columns, key=lambda name: ranks[name] or 0)
 
     def refuse(self, problem: str, *readings: str) -> InputError:
         """Return the error for a table with several readings, each with its option."""
@@ -149,53 +162,76 @@ class RoleSearch:
 def option(role: str, *columns: str) -> str:
     """Return the option that gives columns a role, for messages."""
     text = f"{role}={','.join(columns)}"
-    return (
-        f"--column {quoted(text) if not text.replace('_', 'a').isascii() or ' ' in text else text}"
-    )
+    is_plain = re.fullmatch(r"[\w=,./:+-]+", text)
+    return f"{option_name('columns')} {text if is_plain else quoted(text)}"
 
 
-def infer_roles(table: Table, options: ReadingOptions, schema: Schema | None = None) -> Roles:
+def option_name(setting: str) -> str:
+    """Return the option of commands for a setting of `ReadingOptions`."""
+    option_of_setting: str = ReadingOptions.__dataclass_fields__[setting].metadata["option"]
+    return option_of_setting.split(maxsplit=1)[0]
+
+
+def infer_roles(table: InputTable, options: ReadingOptions, schema: Schema | None = None) -> Roles:
     """Return the roles of a table's columns; refuse a table with several readings."""
     from karat.tables.output_columns import find_texts
-    from karat.tables.rating_columns import find_ratings
+    from karat.tables.rating_columns import find_ratings, take_scores
 
     if not table.records:
         raise InputError(f"{table.name}: no rows: expected at least one below the header")
     profiles = profile_columns(table.columns, table.records)
     free = [name for name in table.columns if not profiles[name].is_empty]
-    search = RoleSearch(table, options, profiles, free, Roles(schema.name if schema else ""))
+    search = RoleSearch(table, options, profiles, free, Roles(schema.label if schema else ""))
     search.declared = _declared_columns(table, options)
     _take_declared(search, search.declared)
+    computed = [name for name in search.free if name in table.computed]
+    search.free = [name for name in search.free if name not in computed]
+    search.ignored += computed
+    other_columns = "infer"
     if schema is not None:
         _take_schema(search, schema)
-    is_closed = schema is not None and schema.is_closed
-    if not is_closed:
+        other_columns = schema.other_columns
+    if other_columns in ("infer", "texts"):
         _drop_row_numbers(search)
         _take_names(search)
         find_texts(search)
         _find_judge(search)
         _find_epoch(search)
         _find_id(search)
-    find_ratings(search)
+    if other_columns == "infer":
+        find_ratings(search)
+    elif other_columns != "ignore":
+        take_scores(search)
     _check_roles(search)
-    return replace(search.roles, unused=tuple(search.free))
+    unused = [
+        name
+        for name in table.columns
+        if name in (*search.free, *search.ignored)
+        and not (profiles[name].is_nested and f"{name}." in "\n".join(table.columns))
+    ]
+    return replace(search.roles, unused=tuple(unused))
 
 
-def _declared_columns(table: Table, options: ReadingOptions) -> dict[str, tuple[str, ...]]:
+def _declared_columns(table: InputTable, options: ReadingOptions) -> dict[str, tuple[str, ...]]:
     """Return the columns of each role that the user names."""
     declared: dict[str, tuple[str, ...]] = {}
     for name, text in options.columns.items():
         role = _ALIASES.get(name, name)
+        if role == RECORDS:
+            continue
         if role not in ROLES:
             hint = nearest(name, ROLES) or f" (roles are {', '.join(ROLES)})"
             raise InputError(f"--column {name}={text}: no role {quoted(name)}{hint}")
+        if role == "score" and "{" in text and text not in table.columns:
+            declared[PATTERN] = (text,)
+            continue
         columns = (text,) if text in table.columns else tuple(_split_columns(text, table))
         for column in columns:
             if column not in table.columns:
                 raise missing_column(table.name, column, table.columns)
         declared[role] = (*declared.get(role, ()), *columns)
-    named = [column for columns in declared.values() for column in columns]
-    if twice := next((column for column in named if named.count(column) > 1), None):
+    named_columns = [c for role, columns in declared.items() if role != PATTERN for c in columns]
+    if twice := next((column for column in named_columns if named_columns.count(column) > 1), None):
         roles = [role for role, columns in declared.items() if twice in columns]
         raise InputError(
             f"--column: {quoted(twice)} has the roles {' and '.join(roles)}, expected one role"
@@ -203,7 +239,7 @@ def _declared_columns(table: Table, options: ReadingOptions) -> dict[str, tuple[
     return declared
 
 
-def _split_columns(text: str, table: Table) -> list[str]:
+def _split_columns(text: str, table: InputTable) -> list[str]:
     """Return the columns of a comma-separated list; names may contain commas."""
     parts, columns = text.split(","), []
     while parts:
@@ -223,60 +259,65 @@ def _take_declared(search: RoleSearch, declared: Mapping[str, tuple[str, ...]]) 
     """Give columns the roles that the user names."""
     roles = search.roles
     for role, columns in declared.items():
-        for column in columns:
-            if column in search.free:
-                search.free.remove(column)
-        numeric = all(search.profiles[c].is_numeric for c in columns)
-        if role == "ignore":
+        search.free = [name for name in search.free if name not in columns]
+        if role in ("ignore", PATTERN):
             continue
         if role == "reference":
             roles = replace(roles, references=columns)
         elif role == "metric":
             roles = replace(roles, scores=columns)
-        elif role == "candidate":
-            single = len(columns) == 1
-            roles = (
-                replace(roles, candidate=columns[0]) if single else replace(roles, answers=columns)
-            )
-        elif role == "score":
-            if len(columns) == 1:
-                roles = replace(roles, score=columns[0])
-            else:
-                search.free += columns  # `find_ratings` reads their names
         elif len(columns) == 1:
-            roles = replace(roles, **{role: columns[0]})
-        elif role == "system" and not numeric:
-            roles = replace(roles, outputs={name: name for name in columns})
-        elif role in ("judge", "dimension", "system"):
-            ratings = [RatingColumn(column, **{role: column.strip()}) for column in columns]
-            roles = replace(roles, ratings=(*roles.ratings, *ratings))
+            roles = with_role(roles, role, columns[0])
+        elif role == "candidate":
+            roles = replace(roles, answers=columns)
+        elif role == "score":
+            search.free += columns  # `find_ratings` reads their names
         else:
-            raise InputError(
-                f"--column {role}={','.join(columns)}: found {len(columns)} columns, expected one"
-            )
+            roles = _side_by_side(search, roles, role, columns)
     search.roles = roles
+
+
+def _side_by_side(search: RoleSearch, roles: Roles, role: str, columns: tuple[str, ...]) -> Roles:
+    """Return roles with a column for each system, judge or dimension."""
+    if role == "system" and not all(search.profiles[name].is_numeric for name in columns):
+        return replace(roles, outputs={name: name for name in columns})
+    if role not in ("judge", "dimension", "system"):
+        text = f"{option_name('columns')} {role}={','.join(columns)}"
+        raise InputError(f"{text}: found {len(columns)} columns, expected one")
+    ratings = [RatingColumn(column, **{role: column.strip()}) for column in columns]
+    return replace(roles, ratings=(*roles.ratings, *ratings))
 
 
 def _take_schema(search: RoleSearch, schema: Schema) -> None:
     """Give columns the roles of a known schema, unless the user named other columns."""
     roles = search.roles
-    for role, names in schema.roles.items():
-        columns = [name for name in names if name in search.free]
-        if not columns:
+    for role, patterns in schema.roles.items():
+        columns = [n for p in patterns for n in search.free if n == p or fnmatchcase(n, p)]
+        if not columns or role in search.declared:
             continue
-        if role == "reference":
-            if not roles.references:
+        if role in ("reference", "metric", "ignore"):
+            if role == "reference":
                 roles = replace(roles, references=tuple(columns))
-                search.free = [name for name in search.free if name not in columns]
-        elif role == "metric":
-            roles = replace(roles, scores=(*roles.scores, *columns))
+            elif role == "metric":
+                columns = [c for c in columns if _has_numbers(search.profiles[c])]
+                roles = replace(roles, scores=(*roles.scores, *columns))
             search.free = [name for name in search.free if name not in columns]
-        elif role == "ignore":
-            search.free = [name for name in search.free if name not in columns]
-        elif getattr(roles, role) is None and not (role == "candidate" and roles.has_texts):
-            roles = replace(roles, **{role: columns[0]})
-            search.free.remove(columns[0])
-    search.roles = roles
+            continue
+        column = columns[0]
+        if role == "system" and not search.profiles[column].is_full:
+            continue
+        if role != "candidate" or not roles.has_texts:
+            roles = with_role(roles, role, column)
+            search.free.remove(column)
+    outputs = {system: name for system, name in schema.outputs.items() if name in search.free}
+    ratings = tuple(rating for rating in schema.ratings if rating.column in search.free)
+    assigned = {*outputs.values(), *(rating.column for rating in ratings)}
+    search.free = [name for name in search.free if name not in assigned]
+    search.roles = replace(roles, outputs=outputs, ratings=(*roles.ratings, *ratings))
+
+
+def _has_numbers(profile: ColumnProfile) -> bool:
+    return profile.is_numeric or profile.is_boolean
 
 
 def _drop_row_numbers(search: RoleSearch) -> None:
@@ -295,10 +336,11 @@ def _take_names(search: RoleSearch) -> None:
         is_measured = is_in("measures", name) or is_in("metrics", name)
         if is_in("ignored", name) and not is_measured and role_rank("rating", name) is None:
             search.free.remove(name)
+            search.ignored.append(name)
     if search.roles.system is None and not search.roles.outputs:
         _find_system(search)
     if search.roles.dimension is None:
-        for name in search.named("dimension"):
+        for name in search.columns_named("dimension"):
             profile = search.profiles[name]
             if not profile.is_numeric and not profile.is_text and not profile.is_list:
                 search.take("dimension", name)
@@ -309,19 +351,27 @@ def _take_names(search: RoleSearch) -> None:
 
 def _find_system(search: RoleSearch) -> None:
     """Choose the column of systems: names or numbers that repeat, or a constant."""
-    named = [name for name in search.named("system") if _has_names(search.profiles[name])]
+    named_columns = [
+        name for name in search.columns_named("system") if _has_names(search.profiles[name])
+    ]
     rows = search.rows
-    repeats = [name for name in named if len(search.profiles[name].distinct) < rows or rows == 1]
+    repeats = [
+        name for name in named_columns if len(search.profiles[name].distinct) < rows or rows == 1
+    ]
     full = [name for name in repeats if search.profiles[name].is_full]
     several = [name for name in full if len(search.profiles[name].distinct) > 1]
     chosen = several or full
     if not chosen:
         for name in repeats:
-            n_missing = rows - len(search.profiles[name].present)
-            search.remark(f"column {quoted(name)} is not the system: {n_missing:,} cells are empty")
+            profile = search.profiles[name]
+            row = next(i for i, value in enumerate(profile.values) if is_missing(value))
+            raise InputError(
+                f"{search.table.location(row)}: no system in column {quoted(name)}: expected a "
+                f"name in every row, or {option('ignore', name)} if all rows are of one system"
+            )
         return
-    first, *others = chosen
-    pairs = [name for name in others if not _is_function(search, first, name) and several]
+    first, *other_columns = chosen
+    pairs = [name for name in other_columns if not _is_function(search, first, name) and several]
     if pairs:
         raise search.refuse(
             f"columns {quoted(first)} and {quoted(pairs[0])} may both be the system",
@@ -333,9 +383,9 @@ def _find_system(search: RoleSearch) -> None:
 
 def _is_function(search: RoleSearch, column: str, other: str) -> bool:
     """Return whether each value of a column has one value of another column."""
-    seen: dict[str | None, str | None] = {}
+    first_values: dict[str | None, str | None] = {}
     values = zip(search.profiles[column].values, search.profiles[other].values, strict=True)
-    return all(seen.setdefault(id_of(a), id_of(b)) == id_of(b) for a, b in values)
+    return all(first_values.setdefault(id_of(a), id_of(b)) == id_of(b) for a, b in values)
 
 
 def _has_names(profile: ColumnProfile) -> bool:
@@ -348,7 +398,7 @@ def _has_names(profile: ColumnProfile) -> bool:
 
 
 def _find_unit(search: RoleSearch) -> None:
-    for name in search.named("unit"):
+    for name in search.columns_named("unit"):
         profile = search.profiles[name]
         n_groups, n_rows = len(profile.distinct), search.rows
         if not _has_names(profile) or not profile.is_full or not 1 < n_groups < n_rows:
@@ -365,15 +415,17 @@ def _find_judge(search: RoleSearch) -> None:
     """Choose the column of judges, which has names or numbers that may repeat."""
     if search.roles.judge is not None or any(r.judge for r in search.roles.ratings):
         return
-    named = [name for name in search.named("judge") if _has_names(search.profiles[name])]
-    several = [name for name in named if len(search.profiles[name].distinct) > 1]
-    if chosen := several or named:
+    named_columns = [
+        name for name in search.columns_named("judge") if _has_names(search.profiles[name])
+    ]
+    several = [name for name in named_columns if len(search.profiles[name].distinct) > 1]
+    if chosen := several or named_columns:
         search.take("judge", chosen[0])
 
 
 def _find_epoch(search: RoleSearch) -> None:
     if search.roles.epoch is None:
-        for name in search.named("epoch"):
+        for name in search.columns_named("epoch"):
             profile = search.profiles[name]
             if profile.is_full and profile.is_whole and 1 < len(profile.distinct) < search.rows:
                 search.take("epoch", name)
@@ -384,42 +436,9 @@ def _find_id(search: RoleSearch) -> None:
     """Choose the column that identifies an item, with the same id for every system."""
     if search.roles.id is not None:
         return
-    named = [*search.named("id")]
-    named += [
-        name
-        for name in search.free
-        if name not in named
-        and [*map(str.lower, split_words(name))][-1:] in (["id"], ["nr"], ["no"])
-        and role_rank("judge", name) is None
-    ]
-    usable = []
-    for name in named:
-        profile = search.profiles[name]
-        if not _has_names(profile):
-            continue
-        reason = ""
-        if not profile.is_full:
-            n_missing = len(profile.values) - len(profile.present)
-            reason = f"{n_missing:,} cells are empty"
-        elif len(profile.distinct) == 1 and search.rows > 1 and not _is_one_item(search):
-            reason = "all cells are equal"
-        if reason:
-            search.remark(f"column {quoted(name)} is not used as the id: {reason}")
-        else:
-            usable.append(name)
-    grades = {name: _id_grade(search, name) for name in usable}
-    for grade in ("shared", "apart"):
-        for name in usable:
-            if grades[name] != grade:
-                continue
-            if grade == "apart" and _texts_identify(search):
-                search.remark(
-                    f"column {quoted(name)} is not used as the id: no id occurs in two systems"
-                )
-                continue
-            search.take("id", name)
-            _take_unit_id(search, usable)
-            return
+    usable = [name for name in _id_columns(search) if _may_identify(search, name)]
+    if _take_identifying(search, usable):
+        return
     for name in usable:
         for outer in (*usable, *([search.roles.unit] if search.roles.unit else [])):
             if outer != name and _id_grade(search, name, outer) == "shared":
@@ -435,15 +454,60 @@ def _find_id(search: RoleSearch) -> None:
         search.take("unit", usable[0])
 
 
+def _id_columns(search: RoleSearch) -> list[str]:
+    """Return the free columns that are named like ids, the preferred one first."""
+    names = search.columns_named("id")
+    for name in search.free:
+        last_word = [*map(str.lower, split_words(name))][-1:]
+        is_number = search.profiles[name].is_whole and any(
+            role_rank(role, name) is not None for role in ("question", "source", "text")
+        )
+        is_id = last_word in (["id"], ["nr"], ["no"]) and role_rank("judge", name) is None
+        if name not in names and (is_id or is_number):
+            names.append(name)
+    return names
+
+
+def _may_identify(search: RoleSearch, name: str) -> bool:
+    """Return whether a column has an id for each row; remark on one that does not."""
+    profile = search.profiles[name]
+    if not _has_names(profile):
+        return False
+    reason = ""
+    if not profile.is_full:
+        reason = f"{len(profile.values) - len(profile.present):,} cells are empty"
+    elif len(profile.distinct) == 1 and search.rows > 1 and not _is_one_item(search):
+        reason = "all cells are equal"
+    if reason:
+        search.remark(f"column {quoted(name)} is not used as the id: {reason}")
+    return not reason
+
+
+def _take_identifying(search: RoleSearch, usable: Sequence[str]) -> bool:
+    """Take the first column whose ids differ between rows of a system, if there is one."""
+    grades = {name: _id_grade(search, name) for name in usable}
+    shared = next((name for name in usable if grades[name] == "shared"), None)
+    apart = next((name for name in usable if grades[name] == "apart"), None)
+    if shared is None and apart is not None and _texts_identify(search):
+        reason = "no id occurs in two systems"
+        search.remark(f"column {quoted(apart)} is not used as the id: {reason}")
+        return True
+    column = apart if shared is None else shared
+    if column is not None:
+        search.take("id", column)
+        _take_unit_id(search, usable)
+    return column is not None
+
+
 def _take_unit_id(search: RoleSearch, usable: Sequence[str]) -> None:
     """Use the id of a document beside that of a segment as the unit."""
     if search.roles.unit is None:
         for name in usable:
             profile = search.profiles[name]
-            if name in search.free and role_rank("unit", name) is not None:
-                if len(profile.distinct) > 1 and _is_function_of_id(search, name):
-                    search.take("unit", name)
-                    return
+            is_unit = name in search.free and role_rank("unit", name) is not None
+            if is_unit and len(profile.distinct) > 1 and _is_function_of_id(search, name):
+                search.take("unit", name)
+                return
 
 
 def _is_function_of_id(search: RoleSearch, column: str) -> bool:
@@ -495,6 +559,9 @@ def _texts_identify(search: RoleSearch) -> bool:
 
 def _check_roles(search: RoleSearch) -> None:
     """Refuse a table without outputs, ratings and scores; set the kind."""
+    _drop_epoch(search)
+    _refuse_unknown_systems(search)
+    _refuse_unknown_ratings(search)
     roles = search.roles
     if roles.kind == "scores" or (not roles.has_texts and not roles.has_ratings and roles.scores):
         if not (roles.system or roles.id):
@@ -503,18 +570,93 @@ def _check_roles(search: RoleSearch) -> None:
     elif roles.has_ratings:
         search.roles = replace(roles, kind="ratings")
     elif roles.has_texts:
-        kept = [c for c in (roles.judge, roles.dimension) if c]
+        unused_columns = [c for c in (roles.judge, roles.dimension) if c]
         search.free += [
-            column for column in kept if (*search.declared.get("judge", ()),) != (column,)
+            column for column in unused_columns if (*search.declared.get("judge", ()),) != (column,)
         ]
         search.roles = replace(roles, kind="outputs", judge=None, dimension=None)
     else:
         raise _no_roles(search)
 
 
+def _drop_epoch(search: RoleSearch) -> None:
+    """Leave out a number of the answer if no item has several answers."""
+    roles = search.roles
+    if roles.epoch and roles.id and "epoch" not in search.declared:
+        search.roles = replace(roles, epoch=None)
+        if _id_grade(search, roles.id, roles.id_within) == "repeated":
+            search.roles = roles
+        else:
+            search.free.append(roles.epoch)
+
+
+def _refuse_unknown_systems(search: RoleSearch) -> None:
+    """Refuse a column of labels that distinguishes the rows of one item, as systems would."""
+    roles = search.roles
+    if roles.system or roles.outputs or roles.epoch or roles.has_ratings or search.options.repeats:
+        return
+    columns = [roles.id] if roles.id else [c for c in (roles.question, roles.source) if c]
+    if roles.id_within:
+        columns.append(roles.id_within)
+    items = [tuple(id_of(r.get(c)) for c in columns) for r in search.table.records]
+    if not columns or len({*items}) == len(items):
+        return
+    for name in (*search.free, *search.ignored):
+        profile = search.profiles[name]
+        if profile.is_numeric or profile.is_boolean or not profile.is_label or not profile.is_full:
+            continue
+        labels = map(id_of, profile.values)
+        if len({*zip(labels, items, strict=True)}) == len(items) and len(profile.distinct) > 1:
+            raise search.refuse(
+                f"rows repeat {quoted(columns[0])}, and column {quoted(name)} may be the system",
+                option("system", name),
+                f"{option_name('repeats')} answers if rows are several answers of one system",
+            )
+
+
+_ACCOUNTS = frozenset(
+    [
+        "userid",
+        "username",
+        "login",
+        "email",
+        "emailaddress",
+        "participant",
+        "participantid",
+        "person",
+    ]
+)
+"""Names of columns of judges, in their compact form, that logs without ratings have too."""
+
+
+def _refuse_unknown_ratings(search: RoleSearch) -> None:
+    """Refuse a table with a column of judges whose ratings are not known."""
+    roles = search.roles
+    if (
+        roles.judge is None
+        or roles.has_ratings
+        or roles.scores
+        or compact(roles.judge) in _ACCOUNTS
+    ):
+        return
+    labels = [name for name in search.free if search.profiles[name].is_label]
+    labels += [n for n in search.free if n not in labels and len(search.profiles[n].distinct) < 8]
+    if labels and "judge" not in search.declared:
+        raise search.refuse(
+            f"column {quoted(roles.judge)} has judges, and no column is known to have ratings",
+            option("score", labels[0]),
+            f"{option('ignore', roles.judge)} if they rated nothing",
+        )
+
+
 def _no_roles(search: RoleSearch) -> InputError:
+    for name in search.table.columns:
+        if search.profiles[name].is_empty and role_rank("candidate", name) is not None:
+            raise InputError(
+                f"{search.table.name}: no outputs: all cells of column {quoted(name)} are empty"
+            )
     columns = short(", ".join(map(str, search.table.columns[:12])))
-    example: Any = search.free[0] if search.free else search.table.columns[0]
+    example = (*search.free, *search.table.columns, "NAME")[0]
     return InputError(
         f"{search.table.name}: no column is known to have outputs or ratings (it has {columns}): "
         f"name it, as in {option('candidate', example)} or {option('score', example)}"

@@ -17,15 +17,17 @@ from karat.tables.cells import (
     parse_rating,
     text_of,
 )
-from karat.tables.files import ReadingOptions, Table
+from karat.tables.files import InputTable
 from karat.tables.names import compact, scale_in_name
-from karat.tables.roles import RatingColumn, Roles, option
+from karat.tables.options import ReadingOptions
+from karat.tables.roles import RatingColumn, Roles, option, option_name
 from karat.tables.scales import (
     Scale,
     check_labels,
     declared_scale,
     find_word_scale,
     infer_scale,
+    normal_label,
 )
 
 UNNAMED_JUDGE = "raters"
@@ -35,7 +37,7 @@ _MODEL_JUDGES = ("gpt", "chatgpt", "claude", "llama", "gemini", "mistral", "qwen
 _TEXT_KEYS = ("text", "content", "value", "answer", "page_content")
 
 
-class OutputRow(NamedTuple):
+class TableOutput(NamedTuple):
     """One output of one system, with the texts of its item."""
 
     location: Location
@@ -62,7 +64,7 @@ class Rating(NamedTuple):
     value: float
 
 
-class ScoreRow(NamedTuple):
+class TableScore(NamedTuple):
     """The value of a metric or measurement for one output."""
 
     location: Location
@@ -77,11 +79,11 @@ class ScoreRow(NamedTuple):
 class TableRows:
     """The rows of a table by role."""
 
-    table: Table = field(repr=False)
+    table: InputTable = field(repr=False)
     roles: Roles
-    outputs: tuple[OutputRow, ...]
+    outputs: tuple[TableOutput, ...]
     ratings: tuple[Rating, ...] = ()
-    scores: tuple[ScoreRow, ...] = ()
+    scores: tuple[TableScore, ...] = ()
     scales: Mapping[str, Scale] = field(default_factory=dict)
     """Dimension -> its scale."""
     remarks: tuple[str, ...] = ()
@@ -119,8 +121,8 @@ class TableRows:
             for role in ("source", "question", "contexts", "unit", "judge", "dimension", "score")
         ]
         columns.append(("epoch", roles.epoch))
-        if named := ", ".join(f"{role}={column}" for role, column in columns if column):
-            parts.append(named)
+        if texts := [f"{role}={column}" for role, column in columns if column]:
+            parts.append(", ".join(texts))
         if roles.outputs:
             parts.append(f"systems side by side: {_listing([*roles.outputs])}")
         if roles.answers:
@@ -146,8 +148,8 @@ class TableRows:
 
 
 def _listing(names: Sequence[str]) -> str:
-    shown = ", ".join(map(short, names[:8]))
-    return f"{shown} and {len(names) - 8:,} more" if len(names) > 8 else shown
+    listed = ", ".join(map(short, names[:8]))
+    return f"{listed} and {len(names) - 8:,} more" if len(names) > 8 else listed
 
 
 class _RawRating(NamedTuple):
@@ -162,7 +164,7 @@ class _RawRating(NamedTuple):
 
 
 def make_rows(
-    table: Table, roles: Roles, options: ReadingOptions, ids: Sequence[str] | None = None
+    table: InputTable, roles: Roles, options: ReadingOptions, ids: Sequence[str] | None = None
 ) -> TableRows:
     """Return the outputs, ratings and scores of a table.
 
@@ -175,9 +177,9 @@ def make_rows(
         for column in (*roles.references, *filter(None, [roles.contexts]))
         if _has_lists([record.get(column) for record in table.records])
     }
-    outputs: list[OutputRow] = []
+    outputs: list[TableOutput] = []
     raw_ratings: list[_RawRating] = []
-    scores: list[ScoreRow] = []
+    scores: list[TableScore] = []
     for row, record in enumerate(table.records):
         location, item = table.location(row), ids[row]
         system = table.system or "candidate"
@@ -187,16 +189,28 @@ def make_rows(
                 raise InputError(f"{location}: no system in column {quoted(roles.system)}")
             system = name
         epoch = id_of(record.get(roles.epoch)) if roles.epoch else None
-        texts = (
-            tuple(_reference_texts(record, roles.references, list_columns)),
-            *(text_of(record.get(c)) if c else None for c in (roles.source, roles.question)),
-            tuple(_list_texts(record.get(roles.contexts), roles.contexts in list_columns))
-            if roles.contexts
-            else (),
-            id_of(record.get(roles.unit)) if roles.unit else None,
+        source, question = (
+            text_of(record.get(column)) if column else None
+            for column in (roles.source, roles.question)
         )
-        for output_system, text, number in _outputs_of(record, roles, system, epoch):
-            outputs.append(OutputRow(location, output_system, item, text, *texts, number))
+        contexts = _list_texts(record.get(roles.contexts or ""), roles.contexts in list_columns)
+        output = TableOutput(
+            location,
+            system,
+            item,
+            None,
+            tuple(_reference_texts(record, roles.references, list_columns)),
+            source,
+            question,
+            tuple(contexts),
+            id_of(record.get(roles.unit)) if roles.unit else None,
+            None,
+        )
+        if not has_items_in_columns(roles):
+            outputs += (
+                output._replace(system=name, candidate=text, epoch=number)
+                for name, text, number in _outputs_of(record, roles, system, epoch)
+            )
         raw_ratings += _raw_ratings(row, record, roles, system, item, epoch, location)
         scores += _scores_of(record, roles, system, item, epoch, location, table.decimal)
     ratings, scales, remarks = _parse_ratings(table, raw_ratings, options)
@@ -210,7 +224,12 @@ def make_rows(
     return TableRows(table, roles, rows.outputs, rows.ratings, rows.scores, scales, tuple(remarks))
 
 
-def record_ids(table: Table, roles: Roles) -> list[str] | None:
+def has_items_in_columns(roles: Roles) -> bool:
+    """Return whether columns are items and rows are judges."""
+    return bool(roles.ratings) and all(rating.id for rating in roles.ratings)
+
+
+def record_ids(table: InputTable, roles: Roles) -> list[str] | None:
     """Return the ids in the column of ids; None if the table has none."""
     if roles.id is None:
         return None
@@ -298,8 +317,9 @@ def _raw_ratings(
         if roles.outputs and rating.system is None:
             raise InputError(
                 f"{location}: column {quoted(rating.column)} has ratings, and the row has outputs "
-                f"of {len(roles.outputs)} systems: {option('score', '{judge}_{system}')} says which "
-                "part of the name is the system"
+                f"of {len(roles.outputs)} systems: {option('score', '{judge}_{system}')} says "
+                f"which part of the name is the system; {option('ignore', rating.column)} leaves "
+                "the column out"
             )
         judge, dimension = rating.judge, rating.dimension
         if judge is None and roles.judge is not None:
@@ -335,7 +355,7 @@ def _scores_of(
     epoch: str | None,
     location: Location,
     decimal: str,
-) -> Iterator[ScoreRow]:
+) -> Iterator[TableScore]:
     """Yield the scores in a record, without missing ones."""
     if roles.outputs:
         return
@@ -350,7 +370,7 @@ def _scores_of(
             if value is None:
                 problem = f"found {quoted(cell)} in column {quoted(column)}, expected a number"
                 raise InputError(f"{location}: {problem}, or {option('ignore', column)}")
-            yield ScoreRow(location, system, item, epoch, metric, value)
+            yield TableScore(location, system, item, epoch, metric, value)
 
 
 def parse_number_cell(cell: Any, decimal: str = ".") -> float | None:
@@ -363,7 +383,7 @@ def parse_number_cell(cell: Any, decimal: str = ".") -> float | None:
 
 
 def _parse_ratings(
-    table: Table, raw_ratings: Sequence[_RawRating], options: ReadingOptions
+    table: InputTable, raw_ratings: Sequence[_RawRating], options: ReadingOptions
 ) -> tuple[list[Rating], dict[str, Scale], list[str]]:
     """Return ratings with their values, the scale of each dimension, and remarks."""
     by_dimension: dict[str, list[_RawRating]] = {}
@@ -379,35 +399,36 @@ def _parse_ratings(
         scale = declared_scale(dimension, options.scale)
         values = _values(table, dimension, marked, scale)
         if isinstance(values, Scale):
-            words = values.words
-            assert words is not None
-            numbers = [words.parse(id_of(raw.cell) or "") or 0.0 for raw in marked]
+            labels = values.words.values if values.words else {}
+            numbers = [labels[normal_label(id_of(raw.cell) or "")] for raw in marked]
             scale = scale or values
         else:
             numbers = values
         if scale is None:
             scale = infer_scale(dimension, dict.fromkeys(raw.column for raw in cells), numbers)
         for raw, number in zip(marked, numbers, strict=True):
-            if scale.low is not None and scale.high is not None:
-                if not scale.low <= number <= scale.high:
-                    problem = f"found {number:g} in column {quoted(raw.column)}"
-                    expected = f"expected {scale} for {short(dimension)}"
-                    raise InputError(f"{table.location(raw.row)}: {problem}, {expected}")
+            if scale.excludes(number):
+                problem = f"found {number:g} in column {quoted(raw.column)}"
+                expected = f"expected {scale} for {short(dimension)}"
+                raise InputError(f"{table.location(raw.row)}: {problem}, {expected}")
             key = raw.system, raw.id, raw.epoch, raw.judge, dimension
             ratings.append(Rating(table.location(raw.row), *key, number))
         if marked:
             scales[dimension] = scale
     if n_marks:
-        remarks.append(f"{n_marks:,} ratings are marked as missing, such as N/A or -")
+        noun = "rating is" if n_marks == 1 else "ratings are"
+        remarks.append(f"{n_marks:,} {noun} marked as missing, such as N/A or -")
     unknown = [name for name in options.scale if compact(name) not in {"", *map(compact, scales)}]
     if raw_ratings and unknown:
         has = short(", ".join(scales))
-        raise InputError(f"--scale {unknown[0]}: no such dimension in {table.name} (it has {has})")
+        raise InputError(
+            f"{option_name('scale')} {unknown[0]}: no such dimension in {table.name} (it has {has})"
+        )
     return ratings, scales, remarks
 
 
 def _values(
-    table: Table, dimension: str, cells: Sequence[_RawRating], scale: Scale | None
+    table: InputTable, dimension: str, cells: Sequence[_RawRating], scale: Scale | None
 ) -> list[float] | Scale:
     """Return the ratings of a dimension as numbers, or the scale of words that they are on."""
     if scale is None or scale.words is None:
@@ -436,6 +457,6 @@ def _values(
     for raw in cells:
         if scale.words.parse(id_of(raw.cell) or "") is None:
             problem = f"found {quoted(raw.cell)} in column {quoted(raw.column)}"
-            expected = f"expected one of {', '.join(scale.words.labels)} (--scale)"
+            expected = f"expected one of {', '.join(scale.words.labels)} ({option_name('scale')})"
             raise InputError(f"{table.location(raw.row)}: {problem}, {expected}")
     return scale

@@ -1,4 +1,4 @@
-"""Scales of ratings: declared, in the name of a column, known words, or inferred from the values."""
+"""Scales of ratings: declared, in the name of a column, known words, or inferred from values."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Literal
 from karat.errors import InputError, quoted
 from karat.evalset.reading import parse_number
 from karat.tables.names import compact, fold, read_data, scale_in_name, word_lists
+from karat.tables.roles import option_name
 
 USUAL = ((0, 1), (1, 5), (0, 5), (1, 7), (1, 10), (0, 10), (0, 100), (-1, 1))
 """Usual scales, in the order in which values are compared with them."""
@@ -48,6 +49,10 @@ class Scale:
     better: Literal["higher", "lower"] = "higher"
     words: WordScale | None = None
     is_inferred: bool = False
+
+    def excludes(self, value: float) -> bool:
+        """Return whether a value is outside the scale."""
+        return self.low is not None and self.high is not None and not self.low <= value <= self.high
 
     def __str__(self) -> str:
         return f"{self.low:g} to {self.high:g}" if self.low is not None else "unknown"
@@ -92,15 +97,15 @@ def parse_scale(text: str, dimension: str) -> Scale:
             return Scale(min(words.values.values()), max(words.values.values()), words=words)
     example = f"{dimension}=1..5" if dimension else "1..5"
     raise InputError(
-        f"--scale {dimension and dimension + '='}{text}: expected LOW..HIGH, as in {example}, or "
-        "labels from the lowest to the highest, as in bad,ok,good"
+        f"{option_name('scale')} {dimension and dimension + '='}{text}: expected LOW..HIGH, as in "
+        f"{example}, or labels from the lowest to the highest, as in bad,ok,good"
     )
 
 
 def declared_scale(dimension: str, scales: Mapping[str, str]) -> Scale | None:
     """Return the scale that the user declares for a dimension, or for all."""
     by_name = {compact(name): text for name, text in scales.items()}
-    text = by_name.get(compact(dimension), by_name.get(""))
+    text = by_name.get(compact(dimension), by_name.get("", scales.get("*")))
     return None if text is None else parse_scale(text, dimension)
 
 
@@ -139,5 +144,5 @@ def check_labels(location: str, dimension: str, labels: Collection[str]) -> Inpu
     return InputError(
         f"{location}: found the ratings {', '.join(map(quoted, names[:5]))}, whose order is not "
         f"known: expected numbers, or the labels from the lowest to the highest: "
-        f"--scale {quoted(f'{dimension}={listed}')} in the right order"
+        f"{option_name('scale')} {quoted(f'{dimension}={listed}')} in the right order"
     )

@@ -11,8 +11,9 @@ from karat.evalset.draft import EvalSetDraft
 from karat.evalset.judgements import MODEL, Dimension
 from karat.evalset.reading import Location, Reading, output_columns
 from karat.evalset.sets import EvalSet
-from karat.tables.files import ReadingOptions
-from karat.tables.rows import OutputRow, Rating, ScoreRow, TableRows
+from karat.tables.options import ReadingOptions
+from karat.tables.roles import option, option_name
+from karat.tables.rows import Rating, TableOutput, TableRows, TableScore
 from karat.tables.scales import Scale
 
 T = TypeVar("T")
@@ -21,7 +22,7 @@ _SHOWN = 3
 
 
 @dataclass
-class _Item:
+class _ItemTexts:
     """The texts of one item, with the location of the row that had each first."""
 
     references: tuple[str, ...] = ()
@@ -41,7 +42,9 @@ def build_set(
 ) -> EvalSet:
     """Return the rows of all tables as one set."""
     if options.repeats not in (None, *REPEATS):
-        raise InputError(f"--repeats {options.repeats}: expected one of {', '.join(REPEATS)}")
+        raise InputError(
+            f"{option_name('repeats')} {options.repeats}: expected one of {', '.join(REPEATS)}"
+        )
     remarks = [rows.summary for rows in tables]
     remarks += [text for rows in tables for text in rows.remarks]
     remarks += [remark] if remark else []
@@ -54,7 +57,7 @@ def build_set(
     segments = list(items)
     for row in ratings:
         if row.id not in items:
-            items[row.id] = _Item()
+            items[row.id] = _ItemTexts()
             segments.append(row.id)
     has_texts = any(text is not None for text in cells.values())
     if options.skip_missing:
@@ -64,9 +67,10 @@ def build_set(
         scores = [row for row in scores if row.id in set(segments)]
     elif has_texts:
         remarks += _count_missing(segments, items, cells)
-    kept = {*segments}
-    cells = {key: text for key, text in cells.items() if key[1] in kept}
-    rated = {(row.system, row.id): None for row in (*ratings, *scores)}
+    selected_rows = {*segments}
+    cells = {key: text for key, text in cells.items() if key[1] in selected_rows}
+    rated = {(row.system, row.id): None for row in ratings}
+    rated |= {(row.system, row.id): None for row in scores}
     path: Any = tables[0].table.name
     draft = EvalSetDraft(
         name,
@@ -95,7 +99,10 @@ def _check_same_items(tables: Sequence[TableRows], options: ReadingOptions) -> N
     """Refuse files with different items, unless those that they share are compared."""
     if len(tables) < 2 or options.skip_missing:
         return
-    ids = [dict.fromkeys(row.id for row in (*rows.outputs, *rows.ratings)) for rows in tables]
+    ids = [
+        dict.fromkeys([*(row.id for row in rows.outputs), *(row.id for row in rows.ratings)])
+        for rows in tables
+    ]
     for rows, names in zip(tables[1:], ids[1:], strict=True):
         lost = [name for name in ids[0] if name not in names]
         more = [name for name in names if name not in ids[0]]
@@ -115,7 +122,7 @@ def _check_same_items(tables: Sequence[TableRows], options: ReadingOptions) -> N
             )
 
 
-_Rows = tuple[list[OutputRow], list[Rating], list[ScoreRow], dict[str, str], list[str]]
+_Rows = tuple[list[TableOutput], list[Rating], list[TableScore], dict[str, str], list[str]]
 
 
 def _repeated(tables: Sequence[TableRows], options: ReadingOptions) -> _Rows:
@@ -128,7 +135,7 @@ def _repeated(tables: Sequence[TableRows], options: ReadingOptions) -> _Rows:
     scores = [row for rows in tables for row in rows.scores]
     if any(row.epoch is not None for row in outputs):
         return (*_with_epochs(outputs, ratings, scores), [])
-    by_key: dict[tuple[str, str], list[OutputRow]] = {}
+    by_key: dict[tuple[str, str], list[TableOutput]] = {}
     for row in outputs:
         by_key.setdefault((row.system, row.id), []).append(row)
     is_long = any(rows.roles.judge or rows.roles.dimension for rows in tables)
@@ -137,15 +144,18 @@ def _repeated(tables: Sequence[TableRows], options: ReadingOptions) -> _Rows:
     counts = {key: len(rows) for key, rows in by_key.items()}
     if options.repeats in ("first", "last"):
         at = 0 if options.repeats == "first" else -1
-        kept = [rows[at] for rows in by_key.values()]
-        locations = {(row.location, row.system) for row in kept}
-        n_left_out = len(outputs) - len(kept)
+        selected_rows = [rows[at] for rows in by_key.values()]
+        locations = {(row.location, row.system) for row in selected_rows}
+        n_left_out = len(outputs) - len(selected_rows)
         return (
-            kept,
+            selected_rows,
             [row for row in ratings if (row.location, row.system) in locations],
             [row for row in scores if (row.location, row.system) in locations],
             {},
-            [f"{n_left_out:,} rows with a repeated id are left out (--repeats {options.repeats})"],
+            [
+                f"{n_left_out:,} rows with a repeated id are left out "
+                f"({option_name('repeats')} {options.repeats})"
+            ],
         )
     is_balanced = len({*counts.values()}) == 1 and min(counts.values()) > 1 and not is_long
     if options.repeats is None and not is_balanced:
@@ -153,10 +163,11 @@ def _repeated(tables: Sequence[TableRows], options: ReadingOptions) -> _Rows:
         other = next(
             (r for r in rows[1:] if not is_long or r.candidate != rows[0].candidate), rows[1]
         )
+        choice = option_name("repeats")
         raise InputError(
-            f"{other.location}: the id {quoted(rows[0].id)} of {short(rows[0].system)} again (first "
-            f"in {rows[0].location}): --repeats answers for several answers, --repeats first or "
-            "--repeats last for one of them"
+            f"{other.location}: the id {quoted(rows[0].id)} of {short(rows[0].system)} again "
+            f"(first in {rows[0].location}): {choice} answers if they are several answers, "
+            f"{choice} first or last to take one, or name the ids with {option('id', 'NAME')}"
         )
     numbered: dict[tuple[Location, str, str], str] = {}
     for (system, item), rows in by_key.items():
@@ -172,13 +183,13 @@ def _repeated(tables: Sequence[TableRows], options: ReadingOptions) -> _Rows:
     return (*_with_epochs(epochs, parts[0], parts[1]), [remark])
 
 
-def _are_equal(rows: Sequence[OutputRow]) -> bool:
+def _are_equal(rows: Sequence[TableOutput]) -> bool:
     return all(row.candidate == rows[0].candidate for row in rows)
 
 
 def _with_epochs(
-    outputs: list[OutputRow], ratings: Sequence[Any], scores: Sequence[Any]
-) -> tuple[list[OutputRow], list[Rating], list[ScoreRow], dict[str, str]]:
+    outputs: list[TableOutput], ratings: Sequence[Any], scores: Sequence[Any]
+) -> tuple[list[TableOutput], list[Rating], list[TableScore], dict[str, str]]:
     """Return rows with the ids `ID/N`, and the id of each as its group."""
     groups: dict[str, str] = {}
 
@@ -187,7 +198,7 @@ def _with_epochs(
         groups.setdefault(name, row.id)
         return row._replace(id=name)
 
-    unique: dict[tuple[str, str], OutputRow] = {}
+    unique: dict[tuple[str, str], TableOutput] = {}
     for row in map(numbered, outputs):
         first = unique.setdefault((row.system, row.id), row)
         if first is not row and first.candidate != row.candidate:
@@ -198,12 +209,12 @@ def _with_epochs(
     return [*unique.values()], [*map(numbered, ratings)], [*map(numbered, scores)], groups
 
 
-def _items(outputs: Iterable[OutputRow]) -> tuple[dict[str, _Item], list[str]]:
+def _items(outputs: Iterable[TableOutput]) -> tuple[dict[str, _ItemTexts], list[str]]:
     """Return the texts of each item; refuse rows of one item whose texts differ."""
-    items: dict[str, _Item] = {}
+    items: dict[str, _ItemTexts] = {}
     differing: dict[str, int] = {}
     for row in outputs:
-        item = items.setdefault(row.id, _Item())
+        item = items.setdefault(row.id, _ItemTexts())
         for title in _TEXTS:
             value = getattr(row, title)
             if not value:
@@ -233,7 +244,7 @@ def _first_text(value: Any) -> str:
 
 def _without_missing(
     segments: Sequence[str],
-    items: dict[str, _Item],
+    items: dict[str, _ItemTexts],
     cells: dict[tuple[str, str], str | None],
     has_texts: bool,
 ) -> tuple[list[str], list[str]]:
@@ -256,7 +267,7 @@ def _without_missing(
 
 
 def _count_missing(
-    segments: Sequence[str], items: dict[str, _Item], cells: dict[tuple[str, str], str | None]
+    segments: Sequence[str], items: dict[str, _ItemTexts], cells: dict[tuple[str, str], str | None]
 ) -> list[str]:
     """Return remarks on missing outputs and references."""
     systems = dict.fromkeys(system for system, _ in cells)
@@ -271,7 +282,7 @@ def _count_missing(
 
 
 def _groups(
-    segments: Sequence[str], items: dict[str, _Item], answers: dict[str, str]
+    segments: Sequence[str], items: dict[str, _ItemTexts], answers: dict[str, str]
 ) -> list[str] | None:
     """Return the group of each segment: its unit, or its item if items have several answers."""
     if answers:
@@ -285,7 +296,7 @@ def _groups(
 
 
 def _sources(
-    segments: Sequence[str], items: dict[str, _Item], remarks: list[str]
+    segments: Sequence[str], items: dict[str, _ItemTexts], remarks: list[str]
 ) -> list[str] | None:
     """Return the source of each segment, or its question."""
     has_source = any(items[segment].source for segment in segments)
@@ -300,7 +311,9 @@ def _sources(
     ]
 
 
-def _contexts(segments: Sequence[str], items: dict[str, _Item]) -> list[tuple[str, ...]] | None:
+def _contexts(
+    segments: Sequence[str], items: dict[str, _ItemTexts]
+) -> list[tuple[str, ...]] | None:
     contexts = [items[segment].contexts for segment in segments]
     return contexts if any(contexts) else None
 
@@ -328,13 +341,13 @@ def _merged_ratings(ratings: Sequence[Rating], reading: Reading) -> list[Rating]
     for rating in ratings:
         key = rating.system, rating.id, rating.judge, rating.dimension
         first = unique.setdefault(key, rating)
-        if first is not rating:
-            if first.value != rating.value or first.location == rating.location:
-                repeated.append(rating)
+        is_repeated = first.value != rating.value or first.location == rating.location
+        if first is not rating and is_repeated:
+            repeated.append(rating)
     return [*unique.values(), *repeated]
 
 
-def _with_scores(evalset: EvalSet, scores: Sequence[ScoreRow]) -> EvalSet:
+def _with_scores(evalset: EvalSet, scores: Sequence[TableScore]) -> EvalSet:
     """Return the set with scores of metrics and measurements, which it offers."""
     by_metric: dict[str, dict[str, dict[str, float]]] = {}
     for row in scores:

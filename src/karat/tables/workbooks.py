@@ -12,8 +12,8 @@ import warnings
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import Any, NamedTuple
 
@@ -31,6 +31,7 @@ from karat.tables.grids import (
     counted,
     extent,
     is_blank,
+    is_number,
     make_grid,
     without_notes,
 )
@@ -42,16 +43,18 @@ SHEET = "sheet"
 
 _MAX_ROWS = 1 << 20
 _MAX_CELLS = 1 << 26  # cells of a sheet, with empty cells before the last one of a row
+_FREE_CELLS = 1 << 22  # cells of records that may all be empty
+_CELLS_PER_VALUE = 100
 _MAX_MERGES = 1 << 20
 _TRIED_ROWS = 300  # rows of each sheet that are read to find the table
 _BATCH = 4096
 _PIECE = 1 << 20
 _LONGEST_TAG = 1 << 10
 _MERGE = re.compile(
-    rb"<(?:\w+:)?mergeCell\s[^>]*?ref=\"([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})\""
+    rb'<(?:\w{1,20}:)?mergeCell\s[^<>]{0,200}?ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"'
 )
-_FORMULA = re.compile(rb"<(?:\w+:)?f[\s>/]")
-_ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
+_FORMULA = re.compile(rb"<(?:\w{1,20}:)?f[\s>/]")
+_ESCAPE = re.compile(r"_x((?![Dd][89A-Fa-f])[0-9A-Fa-f]{4})_")
 _PERCENT = re.compile(r"\s*([+-]?\d+(?:[.,]\d+)?)\s*%\s*", re.ASCII)
 _REFERENCE = re.compile(r"(?<![A-Za-z_!.])\$?([A-Z]{1,3})\$?(\d{1,7})(?![\d(A-Za-z_])")
 
@@ -61,11 +64,11 @@ def read_workbook(
 ) -> Table:
     """Read the sheet of a workbook that is a table, or the sheets that the options name."""
     with _open_workbook(content) as workbook:
-        sheets = _choose_sheets(workbook, options)
-        every_sheet = options.sheet == ALL_SHEETS
+        sheets, notes = _choose_sheets(workbook, options)
+        reads_all = options.sheet == ALL_SHEETS
         tables = [workbook.table(title, options, limit, progress, content.stem) for title in sheets]
-    if not every_sheet:
-        return tables[0]
+    if not reads_all:
+        return replace(tables[0], remarks=(*tables[0].remarks, *notes))
     return _joined_sheets(tables, content)
 
 
@@ -102,8 +105,10 @@ def _sheet_remark(title: str) -> str:
     return f"sheet {short(title)}"
 
 
-def _choose_sheets(workbook: _Workbook, options: ReadingOptions) -> list[str]:
-    """Return the sheets to read; refuse a workbook with several tables."""
+def _choose_sheets(
+    workbook: _Workbook, options: ReadingOptions
+) -> tuple[list[str], tuple[str, ...]]:
+    """Return the sheets to read, and remarks on others; refuse a workbook with several tables."""
     name, titles = workbook.name, workbook.titles
     if options.sheet is not None and options.sheet != ALL_SHEETS:
         by_name = {title.strip().lower(): title for title in titles}
@@ -113,31 +118,25 @@ def _choose_sheets(workbook: _Workbook, options: ReadingOptions) -> list[str]:
             has = short(", ".join(titles))
             near = nearest(options.sheet, titles)
             raise InputError(f"{name} has no sheet {quoted(options.sheet)}{near} (it has {has})")
-        return [title]
+        return [title], ()
     visible = workbook.visible or titles
     if len(visible) == 1:
-        return visible
-    grids: dict[str, Grid] = {}
-    problems: list[InputError] = []
-    for title in visible:
-        try:
-            grid = workbook.try_grid(title, options.header)
-        except InputError as error:
-            problems.append(error)
-            continue
-        if grid is not None:
-            grids[title] = grid
+        return visible, ()
+    tried = {title: workbook.try_grid(title, options.header) for title in visible}
+    grids = {title: grid for title, grid in tried.items() if isinstance(grid, Grid)}
+    problems = {title: grid for title, grid in tried.items() if isinstance(grid, InputError)}
     if not grids:
-        raise problems[0] if problems else InputError(f"{name}: no sheet is a table")
-    if len(grids) == 1:
-        return list(grids)
-    if options.sheet == ALL_SHEETS:
-        return list(grids)
+        raise next(iter(problems.values()), InputError(f"{name}: no sheet is a table"))
+    if len(grids) == 1 or options.sheet == ALL_SHEETS:
+        skipped = [title for title, grid in tried.items() if title not in grids and grid != ""]
+        names = short(", ".join(skipped))
+        return list(grids), ((f"sheets that are not tables: {names}",) if skipped else ())
     names = short(", ".join(map(quoted, grids)))
-    same = len({grid.names for grid in grids.values()}) == 1
-    every = ", or each sheet as a system with --sheet '*'" if same else ""
-    raise InputError(f"{name} has several sheets with a table ({names}): name one with --sheet "
-                     f"NAME{every}")  # fmt: skip
+    all_alike = len({grid.names for grid in grids.values()}) == 1
+    advice = ", or each sheet as a system with --sheet '*'" if all_alike else ""
+    raise InputError(
+        f"{name} has several sheets with a table ({names}): name one with --sheet NAME{advice}"
+    )
 
 
 @contextmanager
@@ -152,10 +151,11 @@ def _open_workbook(content: FileContent) -> Iterator[_Workbook]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             _check_archive(content)
-            values, formulas = (
-                openpyxl.load_workbook(_file(content), read_only=True, data_only=only)
-                for only in (True, False)
-            )
+            with redirect_stdout(io.StringIO()):  # openpyxl prints warnings on damaged styles
+                values, formulas = (
+                    openpyxl.load_workbook(_file(content), read_only=True, data_only=only)
+                    for only in (True, False)
+                )
             try:
                 yield _Workbook(content.name, values, formulas)
             finally:
@@ -203,7 +203,7 @@ def _check_archive(content: FileContent) -> None:
 
 
 class _SheetMarkup(NamedTuple):
-    """What is read from the XML of a sheet."""
+    """Merged cells of a sheet, and whether it has formulas, from its XML."""
 
     merges: Merges
     has_formulas: bool
@@ -233,6 +233,7 @@ class _Workbook:
 
     def __init__(self, name: str, values: Any, formulas: Any) -> None:
         self.name, self._values, self._formulas = name, values, formulas
+        self._markups: dict[str, _SheetMarkup] = {}
         self.titles: list[str] = [sheet.title for sheet in values.worksheets]
         self.visible: list[str] = [
             sheet.title for sheet in values.worksheets if sheet.sheet_state == "visible"
@@ -240,22 +241,30 @@ class _Workbook:
         if not self.titles:
             raise InputError(f"{name} has no sheet with cells")
 
-    def try_grid(self, title: str, header: str | None) -> Grid | None:
-        """Return the header of a sheet that is a table; None for notes and empty sheets."""
+    def try_grid(self, title: str, header: str | None) -> Grid | InputError | str:
+        """Return the header of a sheet, the problem of one without, or what else it is.
+
+        The last is `notes`, or nothing for an empty sheet.
+        """
         cells = self._read(title, _TRIED_ROWS)
         if len(cells.rows) < 2 or max(_filled_count(row) for row in cells.rows) < 2:
-            return None
-        grid = self._grid(title, cells, header)
-        return grid if len(cells.rows) > grid.first and len(grid.names) > 1 else None
+            return "notes" if cells.rows else ""
+        try:
+            grid = self._grid(title, cells, header)
+        except InputError as error:
+            return error
+        return grid if len(cells.rows) > grid.first and len(grid.names) > 1 else "notes"
 
     def _grid(self, title: str, cells: _SheetCells, header: str | None) -> Grid:
         merges = self._markup(title).merges
         return make_grid(cells.rows, f"{self.name}, sheet {quoted(title)}", header, merges, "row")
 
     def _markup(self, title: str) -> _SheetMarkup:
-        sheet = self._values[title]
-        with sheet.parent._archive.open(sheet._worksheet_path) as file:
-            return _read_markup(file, f"{self.name}, sheet {quoted(title)}")
+        if title not in self._markups:
+            sheet = self._values[title]
+            with sheet.parent._archive.open(sheet._worksheet_path) as file:
+                self._markups[title] = _read_markup(file, f"{self.name}, sheet {quoted(title)}")
+        return self._markups[title]
 
     def table(
         self,
@@ -276,6 +285,12 @@ class _Workbook:
             body, left_out = without_notes(body, cells.after_blank, grid, "row", cells.totals)
             remarks += left_out
         body = body[:limit]
+        n_cells = sum(map(_filled_count, body))
+        if len(body) * len(grid.names) > max(_FREE_CELLS, _CELLS_PER_VALUE * n_cells):
+            raise InputError(
+                f"{self.name}, sheet {quoted(title)}: {n_cells:,} values in {len(body):,} rows of "
+                f"{len(grid.names):,} columns: delete columns without values"
+            )
         records = [
             {
                 name: row.cells[at] if at < len(row.cells) else None
@@ -387,7 +402,7 @@ def _note_formulas(
                 "the workbook in a spreadsheet program and save it"
             )
         rows = {int(match[2]) for match in _REFERENCE.finditer(text)}
-        if number in rows and not isinstance(line[at], str):
+        if number in rows and is_number(line[at]):
             cells.computed[at] += 1
         elif len(rows) > 1 and max(rows) < number:
             cells.totals.add(number)

@@ -11,7 +11,7 @@ judgements of outputs whose texts are unknown. A segment needs `id` and
 anywhere, or are in a segment's `judgements`, then without `segment`. `systems` has their order.
 A judgement may have the `kind` of its judge (person, model or adjudicated), `evidence`, a text that
 is not kept, and `other`, a system with which the output is compared (see `JudgedPair`). Draws
-are described in `evalset/draws.py`. A segment's `contexts` are the passages that systems were given.
+are described in `evalset/draws.py`. A segment's `contexts` are the passages that systems had.
 
 If references have dependency trees, all have them, in a segment's `trees`; without `references`,
 the words of the trees are the references. Words are numbered from 1; the head of the root is 0.

@@ -318,6 +318,16 @@ def read_inspect_ai(
     return build_sample_set(path, reading, samples, "inspect", scores, name, description)
 
 
+def is_inspect_log(path: Path) -> bool:
+    """Return whether a JSON file begins like a log of inspect_ai, whatever its name."""
+    if path.suffix != ".json" or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = file.read(4096)
+    keys = (b'"version"', b'"status"', b'"eval"')
+    return head.lstrip().startswith(b"{") and all(key in head for key in keys)
+
+
 def _read_inspect_log(file: Path, reading: Reading) -> Iterator[LoggedSample]:
     if file.suffix == ".json":
         log = _parse_object(read_text(file), str(file))
