@@ -24,9 +24,6 @@ from karat.errors import InputError
 from karat.evalset.sets import EvalSet
 
 VERDICTS = ("right", "refused", "stuck", "misread", "failed")
-OPTION = re.compile(
-    "--(column|sheet|header|repeats|schema|skip-missing|scale|encoding|separator|decimal|option)"
-)
 _LABELS = ("system", "judge", "dimension")
 
 
@@ -127,6 +124,8 @@ def _count_problems(evalset: EvalSet, reading: Case, facts: Sequence[Fact] | Non
         del measured["judges"], measured["dimensions"]
     if reading["kind"] == "ratings" and evalset.pairs:
         del measured["judges"], measured["dimensions"]
+    if "dimension" in reading.get("optional", ()):
+        measured.pop("dimensions", None)
     for key, count in measured.items():
         if count != counts[key] and not (scores and key == "dimensions" and count > counts[key]):
             yield f"{count} {key}, expected {counts[key]}"
@@ -171,10 +170,10 @@ class _Labels:
 
 
 def same_label(expected: str, observed: str) -> bool:
-    """Return whether an observed label is the expected one or a part of it."""
+    """Return whether an observed label is the expected one or whole words of it."""
     left, right = expected.casefold().strip(), observed.casefold().strip()
-    parts = re.split(r"[.:/\[\]|]| - | – ", left)
-    return left == right or right in map(str.strip, parts) or left.startswith(right + " (")
+    part = re.search(rf"(?<![^\W_]){re.escape(right)}(?![^\W_])", left)
+    return bool(right) and part is not None
 
 
 def _fact_problems(evalset: EvalSet, reading: Case, facts: Sequence[Fact]) -> Iterable[str]:
@@ -383,6 +382,12 @@ def without_missing(facts: Sequence[Fact], of_item: bool) -> list[Fact]:
         if ("candidate" in f.texts and f.texts["candidate"] is None)
         or ("reference" in f.texts and not f.texts["reference"])
     }
+    if of_item:  # items that only some of the systems have
+        systems = {f.system for f in facts}
+        systems_of: dict[tuple[object, ...], set[str | None]] = defaultdict(set)
+        for f in facts:
+            systems_of[key(f)].add(f.system)
+        missing |= {item for item, names in systems_of.items() if names != systems}
     return [f for f in facts if key(f) not in missing]
 
 
@@ -390,6 +395,10 @@ def variants(
     case: Case, folder: Path, options: Mapping[str, Any]
 ) -> Iterable[tuple[Case, list[Fact] | None]]:
     """Yield the readings of a case, with facts for the options."""
+    if "ignore" in options.get("columns", ()):
+        case = {**case, "readings": [{"kind": "outputs"}]}
+    if "filter" in options:  # the rows of one filter; they alternate
+        case = {**case, "cells": [c for c in case["cells"] if c["row"] % 2 == 0]}
     for reading in readings_of(case):
         facts = facts_of(reading, folder)
         if facts is None or not options.get("skip_missing"):
@@ -420,42 +429,53 @@ def compare(
 
 
 Reader = Callable[..., EvalSet]
+Answers = Callable[[Case, str, Mapping[str, Any]], Iterable[Mapping[str, Any]]]
+_TRIALS = 30
 
 
 def judge_case(
-    case: Case,
-    folder: Path,
-    read: Reader,
-    options_for: Callable[[Case, str, Mapping[str, Any]], Mapping[str, Any] | None],
-    pattern: str = "",
+    case: Case, folder: Path, read: Reader, answers: Answers, pattern: str = ""
 ) -> Outcome:
-    """Read the files of a case and compare the result; after a refusal, use its options."""
-    paths = [folder / file for file in case["files"]]
-    source = paths if len(paths) > 1 else paths[0]
-    options: Mapping[str, Any] = {}
-    refusal = ""
-    for _ in range(4):
-        try:
-            evalset = read(source, **options)
-        except InputError as error:
-            message = str(error).replace(f"{folder}/", "")
-            refusal = refusal or message
-            more = options_for(case, message, options) if OPTION.search(message) else None
-            if more is None or {**options, **more} == dict(options):
-                return Outcome(case["name"], "stuck", message, _shown(options))
-            options = {**options, **more}
+    """Read the files of a case and compare the result; after a refusal, answer it.
+
+    `answers` returns the options that answer a message truthfully. None of them may lead to a
+    misreading, and one has to lead to the right set.
+    """
+    name = case["name"]
+    verdict, reason = _attempt(case, folder, read, {}, pattern)
+    if verdict != "refused":
+        return Outcome(name, verdict, reason)
+    message = reason
+    queue = list(answers(case, message, {}))
+    outcomes = [Outcome(name, "stuck", message)]
+    for options in queue:
+        verdict, reason = _attempt(case, folder, read, options, pattern)
+        if verdict == "right":
+            outcomes.append(Outcome(name, "refused", message, _shown(options)))
             continue
-        except Exception as error:  # a traceback for the user
-            reason = f"{type(error).__name__}: {error}".replace(f"{folder}/", "")
-            return Outcome(case["name"], "failed", reason, _shown(options))
-        reason = compare(evalset, case, folder, options, pattern)
-        if not refusal:
-            return Outcome(case["name"], "misread" if reason else "right", reason)
-        if reason:
-            reason = f"{refusal} -- and then: {reason}"
-            return Outcome(case["name"], "misread", reason, _shown(options))
-        return Outcome(case["name"], "refused", refusal, _shown(options))
-    return Outcome(case["name"], "stuck", refusal, _shown(options))
+        if verdict == "refused":
+            more = answers(case, reason, options)
+            queue += [choice for choice in more if choice not in queue][: _TRIALS - len(queue)]
+            verdict = "stuck"
+        outcomes.append(Outcome(name, verdict, f"{message} -- and then: {reason}", _shown(options)))
+    order = ("failed", "misread", "refused", "stuck")
+    return min(outcomes, key=lambda outcome: order.index(outcome.verdict))
+
+
+def _attempt(
+    case: Case, folder: Path, read: Reader, options: Mapping[str, Any], pattern: str
+) -> tuple[str, str]:
+    """Return right, misread, refused or failed for one call, with the reason."""
+    paths = [folder / file for file in case["files"]]
+    try:
+        evalset = read(paths if len(paths) > 1 else paths[0], **options)
+    except InputError as error:
+        return "refused", str(error).replace(f"{folder}/", "")
+    except Exception as error:  # a traceback for the user
+        reason = f"{type(error).__name__}: {error}".replace(f"{folder}/", "")
+        return "failed", reason
+    reason = compare(evalset, case, folder, options, pattern)
+    return "misread" if reason else "right", reason
 
 
 def _shown(options: Mapping[str, Any]) -> str:

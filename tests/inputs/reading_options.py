@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from inputs.judging import readings_of
 from inputs.plain_reading import ENCODINGS, Case, unique_names
 
 PROBLEMS = {
@@ -49,8 +50,49 @@ def columns_of(case: Case) -> dict[str, str]:
     return columns
 
 
-def options_for(case: Case, message: str, options: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return an option that a message asks for, with its expected value; None without one."""
+def is_true(case: Case, role: str, column: str) -> bool:
+    """Return whether a reading of the case has this column, or these columns, in the role."""
+    readings = readings_of(case)
+    roles = [{**columns_of(r), **r.get("optional", {})} for r in readings]
+    if role == "system" and column == "sheet":
+        return isinstance(case.get("sheet"), list)
+    is_rated = [role == "score" and column in rated_columns(r) for r in readings]
+    return any(is_rated) or any(names.get(role) == column for names in roles)
+
+
+def rated_columns(reading: Case) -> list[str]:
+    """Return the columns with ratings."""
+    columns = [*reading.get("judges", ()), *reading.get("dimensions", ())]
+    wide = reading.get("systems", ()) if reading["kind"] == "ratings" else ()
+    return [*columns, *wide, *reading.get("columns", ())]
+
+
+def options_for(case: Case, message: str, options: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the options so far with each truthful answer to a message.
+
+    An answer is an option that the message names: as the message has it, or with the expected
+    value. Columns are ignored only if nothing else is offered.
+    """
+    columns = dict(options.get("columns", {}))
+    named = re.findall(r"--column '?(\w+)=([^\s';:]+)", message)
+    true = [(role, column) for role, column in named if is_true(case, role, column)]
+    yield from ({**options, "columns": {**columns, role: column}} for role, column in true)
+    if true:
+        return
+    others = list(_other_options(case, message, options))
+    yield from others
+    for role, column in named:
+        if role == "ignore":
+            rest = {r: c for r, c in columns.items() if c != column}
+            yield {**options, "columns": {**rest, role: column}}
+    is_open = not named or any(column.isupper() for _, column in named)
+    if "--column" in message and is_open and not others:
+        yield {**options, "columns": {**columns, **columns_of(case)}}
+
+
+def _other_options(
+    case: Case, message: str, options: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
     header = case.get("header_rows", [0])
     sheet = case.get("sheet")
     schema = re.search(r"--schema (\w[\w-]*)", message)
@@ -60,12 +102,11 @@ def options_for(case: Case, message: str, options: Mapping[str, Any]) -> dict[st
         "sheet": "*" if isinstance(sheet, list) else sheet,
         "header": "-".join(str(at + 1) for at in sorted({*header[:1], *header[-1:]})) or "none",
         "encoding": ENCODINGS.get(case["name"]),
-        "scale": {"": ",".join(case.get("scale", ()))},
+        "scale": {"": ",".join(case.get("scale", ()))} if "scale" in case else None,
         "schema": schema and schema[1],
-        "columns": columns_of(case),
     }
     for name, answer in answers.items():
-        option = "--column" if name == "columns" else f"--{name.replace('_', '-')}"
-        if option in message and name not in options and answer:
-            return {name: answer}
-    return None
+        if f"--{name.replace('_', '-')}" in message and answer:
+            yield {**options, name: answer}
+    if "--option filter" in message:
+        yield {**options, "filter": "strict-match"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from inputs.judging import Outcome, judge_case, totals
@@ -12,6 +13,7 @@ from inputs.plain_reading import Case
 from inputs.reading_options import PROBLEMS, options_for
 
 import karat as kt
+from karat.evalset.sets import EvalSet
 
 for package in ("openpyxl", "pyarrow"):
     pytest.importorskip(package)
@@ -20,10 +22,17 @@ FOLDER = Path(__file__).parent
 CASES: list[Case] = json.loads((FOLDER / "expected.json").read_text("utf-8"))["cases"]
 
 
+def read(source: Path | list[Path], **options: Any) -> EvalSet:
+    """Read a table; the option `filter` is one of the format lm-eval."""
+    if "filter" in options:
+        return kt.load_evalset(source, **options)
+    return kt.read_outputs(source, **options)
+
+
 def judge(case: Case, folder: Path = FOLDER) -> Outcome:
     """Return what becomes of a case in a folder."""
     pattern = PROBLEMS.get(case["name"], "")
-    return judge_case(case, folder / "files", kt.read_outputs, options_for, pattern)
+    return judge_case(case, folder / "files", read, options_for, pattern)
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
