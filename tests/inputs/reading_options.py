@@ -35,6 +35,8 @@ PROBLEMS = {
     "ranking": "lower|best",
 }
 """Case -> what the report of an accepted file says about its problem."""
+SPELLINGS = {"repeats": "repeated-ids", "scale": "rating-scale"}
+"""Options whose name on the command line differs."""
 
 
 def columns_of(case: Case) -> dict[str, str]:
@@ -74,7 +76,8 @@ def options_for(case: Case, message: str, options: Mapping[str, Any]) -> Iterato
     value. Columns are ignored only if nothing else is offered.
     """
     columns = dict(options.get("columns", {}))
-    named = re.findall(r"--column '?(\w+)=([^\s';:]+)", message)
+    quoted = re.findall(r"--column '(\w+)=([^']+)'", message)
+    named = [*quoted, *re.findall(r"--column (\w+)=([^\s';:]+)", message)]
     true = [(role, column) for role, column in named if is_true(case, role, column)]
     yield from ({**options, "columns": {**columns, role: column}} for role, column in true)
     if true:
@@ -106,7 +109,8 @@ def _other_options(
         "schema": schema and schema[1],
     }
     for name, answer in answers.items():
-        if f"--{name.replace('_', '-')}" in message and answer:
+        spelling = SPELLINGS.get(name, name.replace("_", "-"))
+        if f"--{spelling}" in message and answer:
             yield {**options, name: answer}
     if "--option filter" in message:
         yield {**options, "filter": "strict-match"}

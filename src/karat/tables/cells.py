@@ -21,7 +21,7 @@ _PERCENT = re.compile(r"([+-]?\d+(?:[.,]\d+)?)\s*%")
 _COMMA = re.compile(r"[+-]?\d+,(?:\d{1,2}|\d{4,})")
 _STARS = re.compile(r"[★⭐☆️\s]+")
 _CHOICE = re.compile(r"(-?\d{1,3})\s*(?:[-–—:.)=]|\()\s*\S.*", re.DOTALL)
-_CODE = re.compile(r"[A-Za-z]{1,4}[-_ ]?\d{1,6}")
+_CODE = re.compile(r"[A-Za-z]{1,4}[-_ ]?\d{1,6}|[A-Za-z][A-Za-z0-9.]{0,15}[-_#/]\d{1,6}")
 _LONGEST_MARK = 40  # with spaces
 _SAMPLE = 2000  # cells from which lengths are estimated
 _LONGEST_LIST = 1 << 20
@@ -305,7 +305,7 @@ class ColumnProfile:
 
     @cached_property
     def is_code(self) -> bool:
-        """Whether the cells are codes: a few letters and a number, such as `P01` or `KX-7`."""
+        """Whether the cells are codes: letters and a number, such as `P01` or `run2-7`."""
         codes = [str(value).strip() for value in self.present]
         return len(codes) > 1 and all(map(_CODE.fullmatch, codes))
 

@@ -118,8 +118,10 @@ def _find_named(search: RoleSearch) -> None:
         if (reference := _choose(search, "reference", names)) is not None:
             search.take_references([reference])
     has_references = bool(search.roles.references)
+    if not has_references:  # codes of items, such as `bart-0` in a column `Summary`
+        strong = [name for name in strong if _may_be_text(search, name)]
     either = [name for name in _exact(search, "either") if _may_be_text(search, name)]
-    targets = [name for name in _exact(search, "target") if not search.profiles[name].is_boolean]
+    targets = [name for name in _exact(search, "target") if _may_be_text(search, name)]
     if not roles.has_texts:
         candidate = _choose(search, "candidate", strong)
         if candidate is None:
@@ -135,7 +137,8 @@ def _find_named(search: RoleSearch) -> None:
 
 def _may_be_text(search: RoleSearch, name: str) -> bool:
     profile = search.profiles[name]
-    return not profile.is_boolean and not profile.is_nested
+    is_item_code = profile.is_code and not search.roles.references
+    return not profile.is_boolean and not profile.is_nested and not is_item_code
 
 
 def _weak_candidate(

@@ -131,7 +131,7 @@ class TableRows:
         if texts := [f"{role}={column}" for role, column in columns if column]:
             parts.append(", ".join(texts))
         if self.table.compared:
-            parts.append(f"two systems a row: {_listing(self.table.compared)}")
+            parts.append(f"comparisons of two systems: {_listing(self.table.compared)}")
         if roles.outputs:
             parts.append(f"systems side by side: {_listing([*roles.outputs])}")
         if roles.answers:

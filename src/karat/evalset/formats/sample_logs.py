@@ -288,7 +288,7 @@ def _lm_eval_samples(
             name=str(row["doc_id"]),
             time=time,
             output=text,
-            references=_target_references(row["target"], lists),
+            references=() if text is None else _target_references(row["target"], lists),
             source=_prompt(row.get("arguments")),
             scores={key: row[key] for key in score_names if isinstance(key, str) and key in row},
             location=location,
