@@ -14,6 +14,7 @@ and state their length; `sentence` escapes hidden characters and truncates the w
 
 from __future__ import annotations
 
+import datetime
 import re
 import unicodedata
 
@@ -74,10 +75,19 @@ def quoted(value: object) -> str:
         text = repr(value[:MAX_FIELD_LENGTH])
         length = f"… ({len(value):,} {'characters' if isinstance(value, str) else 'bytes'})"
         return visible(text + length * (len(value) > MAX_FIELD_LENGTH))
+    if isinstance(value, datetime.date):
+        return date_text(value)
     try:
         return _cut(repr(value), "as text, ")
     except (ValueError, RecursionError):  # Python does not print numbers of more than 4,300 digits
         return "a value too long or too deep to be shown"
+
+
+def date_text(value: datetime.date) -> str:
+    """Return a date as 2026-05-04, with the time of day unless it is midnight."""
+    if isinstance(value, datetime.datetime) and value.time() != datetime.time():
+        return value.isoformat(" ")
+    return value.isoformat()[:10]
 
 
 def _cut(text: str, prefix: str) -> str:

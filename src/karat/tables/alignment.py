@@ -99,6 +99,8 @@ def _align_rows(
         column = roles.candidate
         keys = [(text_of(record.get(column)),) for record in table.records]
         shared = ("candidate",)
+    if table.compared and (not shared or any(None in key for key in keys)):
+        return [[str(row // 2 + 1) for row in range(len(keys))]], ""
     if not shared or any(None in key for key in keys):
         if len({*systems}) == len(table.records):
             return [["1"] * len(table.records)], ""  # one item

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import datetime
 import json
 import math
 import re
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from karat.errors import date_text
 from karat.evalset.reading import parse_number
 from karat.tables.names import missing_marks
 
@@ -18,6 +20,7 @@ _PERCENT = re.compile(r"([+-]?\d+(?:[.,]\d+)?)\s*%")
 _COMMA = re.compile(r"[+-]?\d+,(?:\d{1,2}|\d{4,})")
 _STARS = re.compile(r"[★⭐☆️\s]+")
 _CHOICE = re.compile(r"(-?\d{1,3})\s*(?:[-–—:.)=]|\()\s*\S.*", re.DOTALL)
+_CODE = re.compile(r"[A-Za-z]{1,4}[-_ ]?\d{1,6}")
 _LONGEST_LIST = 1 << 20
 SHORT = 40
 """Most characters of a label."""
@@ -129,6 +132,8 @@ def text_of(value: object) -> str | None:
         return value if value.strip() else None
     if is_missing(value):
         return None
+    if isinstance(value, datetime.date):
+        return date_text(value)
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, list) and value and is_messages(value):
@@ -282,6 +287,12 @@ class ColumnProfile:
             and n_labels < len(texts)
             and n_labels <= max(2, len(texts) // 2)
         )
+
+    @cached_property
+    def is_code(self) -> bool:
+        """Whether the cells are codes: a few letters and a number, such as `P01` or `KX-7`."""
+        codes = [str(value).strip() for value in self.present]
+        return len(codes) > 1 and all(map(_CODE.fullmatch, codes))
 
     @property
     def has_small_numbers(self) -> bool:

@@ -183,6 +183,7 @@ def _read_text(
         remarks=(*remarks, *grid.remarks, *notes),
         texts_only=True,
         decimal=decimal_separator(records, grid.names, name, dialect.separator, options.decimal),
+        levels=grid.levels,
     )
 
 

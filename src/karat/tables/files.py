@@ -60,6 +60,19 @@ class InputTable:
     """The decimal separator of numbers in texts: `.` or `,`."""
     computed: frozenset[str] = frozenset()
     """Columns of a workbook that are formulas of other columns, such as a mean of raters."""
+    levels: tuple[str, ...] = ()
+    """Names of the levels of columns such as `bart/alice`, whose header has several rows; "" for a
+    level without a name."""
+    system_column: str = ""
+    """Column that has the system of each record, such as the sheet if all sheets are read."""
+    index: str = ""
+    """Column with labels of rows that has no name in the file."""
+    compared: tuple[str, ...] = ()
+    """Columns with the two systems of a row that became two records; empty for other tables."""
+    winner: str = ""
+    """Column of the file with the winner of two systems, if `compared`."""
+    shares: tuple[float | None, ...] = ()
+    """For each two records the share of the first: 1 if it was better, 0.5 for a tie."""
     sheet: str = ""
     """The sheet of a workbook; empty if the first column has the sheets of the records."""
     unsettled: str = ""
@@ -68,7 +81,8 @@ class InputTable:
     def location(self, row: int) -> Location:
         """Return the location of a record, counted from 0, for messages."""
         if row >= len(self.lines):
-            return f"{self.name}, record {row + 1:,}"
+            number = row // 2 if self.compared else row
+            return f"{self.name}, record {number + 1:,}"
         line = self.lines[row]
         if self.form in ("frame", "parquet", "arrow"):
             return f"{self.name}, row {line:,}"

@@ -41,7 +41,16 @@ def read_frame(data: Any, limit: int | None = None) -> InputTable:
     records = make_records(names, islice(rows, limit))
     if not records:
         raise InputError(f"{NAME} has no rows")
-    return InputTable(NAME, "frame", tuple(names), records, range(1, len(records) + 1))
+    levels = _column_levels(data)
+    return InputTable(
+        NAME, "frame", tuple(names), records, range(1, len(records) + 1), levels=levels
+    )
+
+
+def _column_levels(data: Any) -> tuple[str, ...]:
+    """Return the names of the levels of a pandas frame's columns, if it has several."""
+    levels = getattr(getattr(data, "columns", None), "names", ())
+    return tuple("" if level is None else str(level) for level in levels) if len(levels) > 1 else ()
 
 
 def _read_records(data: Sequence[Any], limit: int | None) -> InputTable:

@@ -83,6 +83,8 @@ class Grid(NamedTuple):
     width: int
     """Number of cells of a complete row."""
     remarks: tuple[str, ...]
+    levels: tuple[str, ...] = ()
+    """Names of the levels of a header of several rows; "" if unknown."""
 
 
 class HeaderEvidence(NamedTuple):
@@ -297,13 +299,24 @@ def _header_depth(rows: Sequence[GridRow], top: int, merges: Merges, fixed: bool
         if not below or not _is_group_row(rows[top + depth - 1], lower, below, merges):
             break
         depth += 1
-    if depth > 1 and top + depth < len(rows):
-        names_row, named_columns = rows[top + depth], {i for r in rows[top : top + depth]
-                                               for i in _filled(r.cells)}  # fmt: skip
-        filled = _filled(names_row.cells)
-        if filled and not named_columns & set(filled) and len(rows) > top + depth + 1:
-            depth += 1  # names of the index, as pandas writes them
+    has_names_below = depth > 1 and top + depth + 1 < len(rows)
+    if has_names_below and index_names(rows[top : top + depth], rows[top + depth]):
+        depth += 1
     return depth
+
+
+def index_names(header: Sequence[GridRow], row: GridRow) -> int:
+    """Return how many columns a row below a header names as the index, as pandas writes them.
+
+    Such a row has names in its first cells and nothing below the names of the other columns.
+    """
+    filled, width = _filled(row.cells), max(len(upper.cells) for upper in header)
+    if not filled or filled != list(range(len(filled))) or len(filled) >= width:
+        return 0
+    if any(is_number(row.cells[at]) or not isinstance(row.cells[at], str) for at in filled):
+        return 0
+    above = {at for upper in header for at in _filled(upper.cells)}
+    return len(filled) if not above & {*filled} - {0} and len(above - {*filled}) > 1 else 0
 
 
 def _is_group_row(upper: GridRow, lower: GridRow, below: Sequence[GridRow], merges: Merges) -> bool:
@@ -385,7 +398,7 @@ def make_grid(
     width = max((len(row.cells) for row in header), default=0)
     if not header or unit == "row":  # rows of sheets have no fixed length
         width = max(width, max((extent(row.cells) for row in body), default=0))
-    names = _joined_names(header, width, merges)
+    names, levels = _names_and_levels(header, width, merges)
     if not header:
         names = [str(at + 1) for at in range(width)]
     used = _used_columns(body, width)
@@ -410,7 +423,21 @@ def make_grid(
         remarks.insert(0, f"the header is in {unit}s {lines}, joined with /")
     if not header:
         remarks.insert(0, "no header: columns are numbered")
-    return Grid(tuple(numbered_names(labels)), tuple(indices), first, width, tuple(remarks))
+    unique = tuple(numbered_names(labels))
+    return Grid(unique, tuple(indices), first, width, tuple(remarks), levels)
+
+
+def _names_and_levels(
+    header: Sequence[GridRow], width: int, merges: Merges
+) -> tuple[list[str], tuple[str, ...]]:
+    """Return the name of each column, and the names of the levels of a header of several rows."""
+    n_index = index_names(header[:-1], header[-1]) if len(header) > 1 else 0
+    if not n_index:
+        return _joined_names(header, width, merges), ("",) * (len(header) > 1 and len(header))
+    names = _joined_names(header[:-1], width, merges)
+    names[:n_index] = [_name_of(cell) for cell in header[-1].cells[:n_index]]
+    first_cells = (row.cells[0] if row.cells else None for row in header[:-1])
+    return names, tuple("" if is_blank(cell) else _name_of(cell) for cell in first_cells)
 
 
 def _label_rows(rows: Sequence[GridRow], first: int) -> int:

@@ -124,9 +124,55 @@ def role_rank(role: str, name: str) -> int | None:
     ranks, bare = role_names()[role], scale_in_name(name).name
     if (key := compact(bare)) in ranks:
         return ranks[key]
+    if role in _AUTHORS and _is_text_of(_AUTHORS[role], key):
+        return len(ranks)
     *parents, last = re.split(r"[./]", bare)
     key = _role_part(parents[-1], last) if parents else ""
     return 1000 + ranks[key] if key in ranks else None
+
+
+_AUTHORS = {"reference": "people_texts", "candidate": "machine_texts"}
+"""Role -> words for the authors of its texts, as in `Humanübersetzung`."""
+
+
+@lru_cache(maxsize=1024)
+def _is_text_of(authors: str, key: str) -> bool:
+    """Return whether a compact name is a kind of text with its author, in either order."""
+    lists = word_lists()
+    kinds = lists["kinds_of_text"]
+    return any(
+        (key.startswith(word) and key[len(word) :].removeprefix("s") in kinds)
+        or (key.endswith(word) and key[: -len(word)] in kinds)
+        or (key.startswith(word) and key[len(word) :] in kinds)
+        for word in lists[authors]
+    )
+
+
+def is_language(name: str) -> bool:
+    """Return whether a name is a language, perhaps with a word such as `text`: `English text`."""
+    lists = word_lists()
+    if compact(name) in lists["languages"]:
+        return True
+    words = [compact(word) for word in split_words(name)]
+    rest = [word for word in words if word not in _LANGUAGE_COMPANIONS]
+    return 0 < len(rest) < len(words) and compact("".join(rest)) in lists["languages"]
+
+
+_LANGUAGE_COMPANIONS = frozenset(
+    [
+        "text",
+        "texts",
+        "sentence",
+        "sentences",
+        "satz",
+        "segment",
+        "texte",
+        "phrase",
+        "texto",
+        "side",
+    ]
+)
+"""Words beside the name of a language that say nothing about the role of a text."""
 
 
 class NamePhrase(NamedTuple):
@@ -164,7 +210,7 @@ def _without(name: str, words: Sequence[str], start: int, size: int) -> str:
     return " ".join(filter(None, parts))
 
 
-_RATER = re.compile(r"([^\W\d_]+)[\s_.#-]*(\d{1,4}|[A-Za-z])")
+_RATER = re.compile(r"([^\W\d_]+?)(?:[\s_.#-]*(\d{1,4})|[\s_.#-]+([A-Za-z])|(?<=[a-z])([A-Z]))")
 
 
 def is_rater(name: str) -> bool:
@@ -176,7 +222,24 @@ def is_rater(name: str) -> bool:
     match = _RATER.fullmatch(bare)
     if match is None or compact(match[1]) not in lists["rater"]:
         return False
-    return len(match[1]) > 1 or match[2].isdigit()
+    return len(match[1]) > 1 or match[2] is not None
+
+
+_FAMILY = re.compile(r"(.+?)(?: \((\d{1,3})\)|\.(\d{1,3}))")
+
+
+def same_named(columns: Sequence[str]) -> dict[str, tuple[str, int]]:
+    """Return the common name and the number of columns that have one name in the file.
+
+    Readers name the second `score` as `score (2)`, pandas as `score.1`.
+    """
+    numbered: dict[str, tuple[str, int]] = {}
+    for name in columns:
+        match = _FAMILY.fullmatch(name)
+        if match and match[1] in columns and match[1]:
+            numbered[match[1]] = (match[1], 1)
+            numbered[name] = (match[1], int(match[2]) if match[2] else int(match[3]) + 1)
+    return numbered
 
 
 def is_model(name: str) -> bool:
@@ -185,6 +248,12 @@ def is_model(name: str) -> bool:
     parts = [compact(part) for part in re.split(r"[\s_./:()-]+", name)]
     stems = [re.sub(r"\d+[a-z]?$", "", part) for part in parts]
     return any(part in models for part in (*parts, *stems) if part)
+
+
+def sides() -> tuple[tuple[str, str], ...]:
+    """Return the words of pairs: (`a`, `b`), (`left`, `right`) and so on."""
+    pairs = (text.split() for text in read_data("columns/words.toml")["sides"])
+    return tuple((first, second) for first, second in pairs)
 
 
 def is_human(name: str) -> bool:

@@ -7,22 +7,27 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from karat.errors import quoted, short
-from karat.tables.cells import ColumnProfile, text_of
+from karat.tables.cells import ColumnProfile, is_missing_mark, text_of
 from karat.tables.names import (
     compact,
     find_phrase,
     fold,
     is_human,
     is_in,
+    is_language,
     is_model,
     role_names,
     role_rank,
     split_words,
 )
 from karat.tables.roles import RoleSearch, option
+from karat.tables.scales import find_word_scale
 
 _LABELS = ("label", "labels", "truelabel", "correct", "etiquette", "etiqueta")
-_POST_EDITS = ("postedit", "postedited", "pe")
+_POST_EDITS = ("postedit", "postedited", "pe", "postediting", "posteditedtext", "posteditat")
+_MOST_LABELS = 12
+_SAME_LANGUAGE = 0.2
+"""Shared words, as a share of all, from which texts of a row are in one language."""
 
 
 def find_texts(search: RoleSearch) -> None:
@@ -31,15 +36,24 @@ def find_texts(search: RoleSearch) -> None:
     _find_named(search)
     _find_inputs(search)
     _find_phrases(search)
+    _find_languages(search)
     _find_unnamed(search)
 
 
 def is_textual(profile: ColumnProfile) -> bool:
     """Return whether cells may be outputs: texts, or short answers that differ."""
     no_text = profile.is_numeric or profile.is_nested or profile.is_boolean or profile.is_list
-    if no_text or profile.is_empty or all(_is_address(value) for value in profile.present[:20]):
+    if no_text or profile.is_empty or profile.is_code or is_on_scale(profile):
+        return False
+    if all(_is_address(value) for value in profile.present[:20]):
         return False
     return profile.is_text or not profile.is_label
+
+
+def is_on_scale(profile: ColumnProfile) -> bool:
+    """Return whether cells are words of a known scale of ratings."""
+    labels = [text for text in profile.distinct if not is_missing_mark(text)]
+    return 1 < len(labels) < _MOST_LABELS and find_word_scale(labels) is not None
 
 
 def _is_address(value: object) -> bool:
@@ -271,7 +285,7 @@ def _refuse_rivals(search: RoleSearch, rivals: Sequence[str]) -> None:
 def _take_outputs(search: RoleSearch, labels: dict[str, str]) -> None:
     """Make columns the outputs of systems; refuse numbered ones, which may be repeated answers."""
     columns = list(labels)
-    if all(label.isdigit() for label in labels.values()):
+    if all(label.isdigit() for label in labels.values()) and not search.roles.winner:
         raise search.refuse(
             f"columns {short(', '.join(map(quoted, columns)))} may be several systems or repeated "
             "answers of one system",
@@ -330,7 +344,8 @@ def _find_unnamed(search: RoleSearch) -> None:
         return
     other_names = [name for name in names if name not in models]
     humans = [name for name in other_names if is_human(name)]
-    if languages := [name for name in names if compact(name) in LANGUAGES]:
+    languages = [name for name in names if is_language(name)]
+    if languages and not (len(names) == 1 and search.roles.source):
         first, last = languages[0], languages[-1]
         raise search.refuse(
             f"columns {short(', '.join(map(quoted, names)))} are texts in several languages"
@@ -376,6 +391,106 @@ def _find_unnamed(search: RoleSearch) -> None:
     _take_outputs(search, {name: name.strip() for name in names})
 
 
+def _find_languages(search: RoleSearch) -> None:
+    """Read columns named by languages: the source, or a text in the language of the outputs.
+
+    Texts in one language share words; what is left is decided by elimination, or refused.
+    """
+    roles = search.roles
+    names = [
+        name for name in search.free if is_language(name) and is_textual(search.profiles[name])
+    ]
+    outputs = [*filter(None, [roles.candidate]), *roles.outputs.values()]
+    if not names or roles.answers or not (outputs or roles.references):
+        return
+    if roles.question is not None and roles.source is None and outputs:
+        return  # `refuse_unknown_texts` decides
+    known_texts = outputs or list(roles.references)
+    shares = {name: max(_overlap(search, name, other) for other in known_texts) for name in names}
+    alike = [name for name in names if shares[name] >= _SAME_LANGUAGE]
+    apart = [name for name in names if shares[name] < _SAME_LANGUAGE / 2]
+    missing_role = "" if not outputs else "reference"
+    if not outputs:
+        missing_role = "candidate"
+    elif roles.references:
+        missing_role = ""
+    if len(names) == 1 and not missing_role and roles.source is None:
+        search.take("source", names[0])
+    elif len(names) == 1 and missing_role and roles.source and alike:
+        _take_language(search, missing_role, names[0])
+    elif len(names) == 2 and missing_role and len(alike) == len(apart) == 1 and not roles.source:
+        _take_language(search, missing_role, alike[0])
+        search.take("source", apart[0])
+    elif len(names) == 1 and missing_role == "candidate" and roles.source:
+        _take_language(search, missing_role, names[0])
+    else:
+        role = missing_role or "reference"
+        first, last = names[0], names[-1]
+        readings = [option("source", name) for name in names] if not roles.source else []
+        if len(names) > 1 and not roles.source:
+            readings = [
+                f"{option('source', first)} {option(role, last)}",
+                f"{option('source', last)} {option(role, first)}",
+            ]
+        elif missing_role:
+            readings.append(option(role, first))
+        raise search.refuse(
+            f"columns {', '.join(map(quoted, names))} are texts in several languages"
+            if len(names) > 1
+            else f"column {quoted(first)} has texts in a language and no known role",
+            *readings,
+            f"{option('ignore', *names)} to leave out",
+        )
+
+
+def _take_language(search: RoleSearch, role: str, name: str) -> None:
+    if role == "reference":
+        search.take_references([name])
+    else:
+        search.take(role, name)
+
+
+def _overlap(search: RoleSearch, left: str, right: str) -> float:
+    """Return the mean share of words that two columns have in common in a row."""
+    pairs = zip(
+        search.profiles[left].values[:500], search.profiles[right].values[:500], strict=True
+    )
+    words = [(frozenset(_content_words(a)), frozenset(_content_words(b))) for a, b in pairs]
+    shares = [len(a & b) / len(a | b) for a, b in words if a and b]
+    return sum(shares) / max(len(shares), 1)
+
+
+def refuse_unknown_texts(search: RoleSearch) -> None:
+    """Refuse long texts without a role that may be a reference, a system, or the input.
+
+    Remarks and texts with usual names are left out, as are other texts beside a question or source.
+    """
+    roles = search.roles
+    outputs = [*filter(None, [roles.candidate]), *roles.outputs.values()]
+    if not outputs or ("ignore" in search.declared and not search.free):
+        return
+    names = [name for name in _unnamed(search) if search.profiles[name].is_text]
+    has_input = bool(roles.source or roles.question or roles.contexts)
+    for name in names:
+        related = max(_overlap(search, name, other) for other in outputs) >= _SAME_LANGUAGE
+        if related and not roles.has_ratings:
+            raise search.refuse(
+                f"column {quoted(name)} has texts like {quoted(outputs[0])}, and no known role",
+                *([] if roles.references else [option("reference", name)]),
+                *([] if has_input else [option("source", name)]),
+                *([] if roles.system else [f"{option('system', *outputs, name)} for systems"]),
+                f"{option('ignore', name)} to leave it out",
+            )
+        if not has_input:
+            raise search.refuse(
+                f"column {quoted(name)} has texts and no known role",
+                option("source", name),
+                option("question", name),
+                *([] if roles.references else [option("reference", name)]),
+                f"{option('ignore', name)} to leave it out",
+            )
+
+
 def _only_text(search: RoleSearch, name: str) -> bool:
     return all(
         other == name or not search.profiles[other].is_text for other in search.table.columns
@@ -416,71 +531,3 @@ def _content_words(value: object) -> list[str]:
     text = fold(text_of(value) or "")
     characters = [c for c in text if c >= "\u2e80"]  # languages without spaces
     return [word for word in re.findall(r"\w+", text) if len(word) > 3] + characters
-
-
-LANGUAGES = frozenset(
-    [
-        "en",
-        "de",
-        "fr",
-        "es",
-        "it",
-        "pt",
-        "nl",
-        "ru",
-        "zh",
-        "ja",
-        "ko",
-        "ar",
-        "pl",
-        "cs",
-        "sv",
-        "da",
-        "no",
-        "fi",
-        "tr",
-        "uk",
-        "hi",
-        "he",
-        "el",
-        "hu",
-        "ro",
-        "eng",
-        "deu",
-        "ger",
-        "fra",
-        "fre",
-        "spa",
-        "ita",
-        "por",
-        "rus",
-        "zho",
-        "jpn",
-        "english",
-        "german",
-        "french",
-        "spanish",
-        "italian",
-        "portuguese",
-        "dutch",
-        "russian",
-        "chinese",
-        "japanese",
-        "korean",
-        "arabic",
-        "deutsch",
-        "englisch",
-        "franzosisch",
-        "spanisch",
-        "francais",
-        "anglais",
-        "allemand",
-        "espanol",
-        "ingles",
-        "aleman",
-        "frances",
-        "italienisch",
-        "italiano",
-    ]
-)
-"""Codes and names of languages, in the form of `compact`."""

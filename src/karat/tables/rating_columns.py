@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from typing import NamedTuple
 
 from karat.errors import InputError, quoted, short
 from karat.evalset.reading import list_columns
-from karat.tables.cells import ColumnProfile, is_missing_mark
+from karat.tables.cells import ColumnProfile, is_missing, is_missing_mark, parse_rating
 from karat.tables.names import (
     compact,
     find_phrase,
@@ -26,7 +27,7 @@ from karat.tables.names import (
     scale_in_name,
     split_words,
 )
-from karat.tables.output_columns import is_textual
+from karat.tables.output_columns import is_on_scale, is_textual
 from karat.tables.roles import PATTERN, RatingColumn, RoleSearch, option, option_name
 from karat.tables.scales import declared_scale, find_word_scale
 
@@ -36,6 +37,7 @@ _PATTERN = re.compile(r"\{(judge|dimension|system|id)\}")
 def find_ratings(search: RoleSearch) -> None:
     """Find the columns of ratings and of scores."""
     roles = search.roles
+    search.level_kinds = find_level_kinds(search)
     if PATTERN in search.declared:
         _take_pattern(search, search.declared[PATTERN][0])
     elif "score" in search.declared and roles.score is None:
@@ -113,14 +115,31 @@ def _leave_out_measures(search: RoleSearch) -> None:
         profile = search.profiles[name]
         if not _is_number(profile) or role_rank("rating", name) is not None:
             continue
-        is_metric = is_in("metrics", name) and not (
-            is_in("dimensions", name) and _is_rated(profile)
+        bare = _member_of_object(name, search) or name
+        is_metric = is_in("metrics", bare) and not (
+            is_in("dimensions", bare) and _is_rated(profile)
         )
-        is_outcome = profile.is_boolean and not any(read_name(name, search)[:2])
-        if is_in("measures", name) or is_metric or is_outcome:
+        is_outcome = profile.is_boolean and is_flag(bare)
+        if is_in("measures", bare) or is_metric or is_outcome:
             scores.append(name)
     search.free = [name for name in search.free if name not in scores]
     search.roles = replace(search.roles, scores=(*search.roles.scores, *scores))
+
+
+def is_flag(name: str) -> bool:
+    """Return whether a name is of a truth value that no person gave: `passed`, `has_error`."""
+    words = split_words(name)
+    return is_in("flags", name) or (len(words) > 1 and compact(words[0]) in ("is", "has", "was"))
+
+
+def _member_of_object(name: str, search: RoleSearch) -> str:
+    """Return the key of a member of an object of ratings, such as `scores.fluency`; else ""."""
+    parent, dot, key = name.rpartition(".")
+    profile = search.profiles.get(parent)
+    if not dot or profile is None or not profile.is_nested:
+        return ""
+    is_named = any(role_rank(role, parent) is not None for role in ("rating", "score"))
+    return key if is_named else ""
 
 
 def _is_rated(profile: ColumnProfile) -> bool:
@@ -192,6 +211,16 @@ class NameParts(NamedTuple):
 def read_name(name: str, search: RoleSearch) -> NameParts:
     """Return the judge, dimension and system in the name of a column of ratings."""
     bare = scale_in_name(name).name.strip()
+    if key := _member_of_object(bare, search):
+        return NameParts(dimension=key)
+    labels = name.split("/")
+    if search.level_kinds and len(labels) == len(search.level_kinds):
+        return NameParts(**dict(zip(search.level_kinds, labels, strict=True)))
+    if name in search.same_named:
+        common, number = search.same_named[name]
+        parts = read_name(common, replace_same_named(search))
+        if not parts.judge and not parts.rest:
+            return parts._replace(judge=str(number))
     systems = {compact(system): system for system in search.roles.outputs}
     systems |= {compact(column): system for system, column in search.roles.outputs.items()}
     if (key := compact(bare)) in systems:
@@ -207,6 +236,33 @@ def read_name(name: str, search: RoleSearch) -> NameParts:
     if parts.rest and scale_in_name(name).low is not None and not any(parts[:3]):
         return NameParts(dimension=bare)  # a name with a scale is of ratings
     return parts
+
+
+def replace_same_named(search: RoleSearch) -> RoleSearch:
+    """Return the search with columns of one name read one by one."""
+    return replace(search, same_named={})
+
+
+def find_level_kinds(search: RoleSearch) -> tuple[str, ...]:
+    """Return what the levels of a header of several rows are, such as system and judge.
+
+    The names of levels decide, then their values; nothing if a level is unknown.
+    """
+    levels = search.table.levels
+    columns = [name.split("/") for name in search.free if name.count("/") == len(levels) - 1]
+    if len(levels) < 2 or len(columns) < 2:
+        return ()
+    kinds = []
+    for at, level in enumerate(levels):
+        values = {labels[at] for labels in columns}
+        named_kinds = [
+            kind for kind in ("judge", "dimension", "system") if role_rank(kind, level) is not None
+        ]
+        tests = {"dimension": partial(is_in, "dimensions"), "judge": is_rater, "system": is_model}
+        kinds_of_values = [kind for kind, test in tests.items() if all(map(test, values))]
+        kind = next(iter(named_kinds or kinds_of_values), "")
+        kinds.append(kind)
+    return tuple(kinds) if all(kinds) and len({*kinds}) == len(kinds) else ()
 
 
 def _is_known_word(word: str) -> bool:
@@ -276,6 +332,7 @@ def _find_wide(search: RoleSearch) -> None:
     """Find ratings in columns per judge, dimension or system, or in one column."""
     rated = _leave_out_aggregates(search)
     _refuse_unknown_words(search)
+    _refuse_same_named(search, rated)
     parts = {name: read_name(name, search) for name in rated}
     plain = [n for n in rated if _is_plain(n, parts[n])]
     known_columns = [n for n in rated if n not in plain and not parts[n].rest]
@@ -309,6 +366,22 @@ def _find_wide(search: RoleSearch) -> None:
         _read_unknown(search, [*plain, *unknown], parts)
 
 
+def _refuse_same_named(search: RoleSearch, rated: Sequence[str]) -> None:
+    """Refuse columns such as `score`, `score (2)`, which may be of judges or of dimensions."""
+    for name in rated:
+        if name not in search.same_named or read_name(name, search).dimension:
+            continue
+        common = search.same_named[name][0]
+        family = [n for n in rated if search.same_named.get(n, ("",))[0] == common]
+        if len(family) > 1:
+            raise search.refuse(
+                f"columns {', '.join(map(quoted, family))} have one name in the file",
+                f"{option('score', *family)} for ratings of several judges",
+                f"{option('dimension', *family)} for dimensions",
+                f"{option('metric', *family)} for scores by a program",
+            )
+
+
 def _leave_out_aggregates(search: RoleSearch) -> list[str]:
     """Return the columns of ratings, without means and sums of others."""
     rated = [name for name in search.free if has_ratings(name, search)]
@@ -330,14 +403,37 @@ def _is_plain(name: str, parts: NameParts) -> bool:
 
 def _is_rated_scale(profile: ColumnProfile, name: str, search: RoleSearch) -> bool:
     """Return whether cells look like ratings, though the name does not say so."""
+    if any(role_rank(role, name) is not None for role in ("judge", "system", "dimension")):
+        return False
+    if is_flag(name) or _is_count(name):
+        return False
     if not profile.is_numeric:
-        return False  # words of a scale: a label of another kind
+        return is_on_scale(profile)
     if role_rank("id", name) is not None or role_rank("unit", name) is not None:
         return False
-    if name == search.roles.id or profile.is_boolean:
+    if name == search.roles.id:
         return False
+    if profile.is_boolean:
+        return True
     halves = all((2 * number).is_integer() for number in profile.numbers)
     return halves and min(profile.numbers) >= -10 and len(profile.distinct) > 1
+
+
+def _is_count(name: str) -> bool:
+    """Return whether a name is of a number of things: `n_turns`, `num docs`, `docs count`."""
+    words = [compact(word) for word in split_words(name)]
+    starts = ("n", "num", "number", "count", "nb", "anzahl", "nombre", "numero", "k")
+    return len(words) > 1 and (words[0] in starts or words[-1] in ("count", "number", "index"))
+
+
+def _values_of(name: str, search: RoleSearch) -> list[float]:
+    """Return the cells of a column of ratings as numbers; those of words by their scale."""
+    profile = search.profiles[name]
+    if profile.is_numeric:
+        return profile.numbers
+    labels = [text for text in profile.distinct if not is_missing_mark(text)]
+    scale = find_word_scale(labels)
+    return [] if scale is None else [scale.parse(label) or 0.0 for label in labels]
 
 
 def _refuse_unknown_words(search: RoleSearch) -> None:
@@ -419,6 +515,18 @@ def _check_fractions(
 
 
 def _person_or_program(search: RoleSearch, name: str) -> InputError:
+    profile = search.profiles[name]
+    if not profile.is_numeric and profile.number_share > 0:
+        row = next(
+            i
+            for i, value in enumerate(profile.values)
+            if not is_missing(value) and not is_missing_mark(value) and parse_rating(value) is None
+        )
+        return InputError(
+            f"{search.table.location(row)}: found {quoted(profile.values[row])} in column "
+            f"{quoted(name)}, expected a number, or nothing; {option('ignore', name)} leaves the "
+            "column out"
+        )
     return search.refuse(
         f"column {quoted(name)} may be ratings by people or scores by a program",
         f"{option('score', name)} for ratings",
@@ -440,12 +548,15 @@ def _take_unknown(
     search: RoleSearch, parts: dict[str, NameParts], known_columns: list[str], unknown: list[str]
 ) -> list[str]:
     """Read unknown names like the known ones beside them, where their scales agree."""
-    numbers = [n for name in known_columns for n in search.profiles[name].numbers]
+    numbers = [n for name in known_columns for n in _values_of(name, search)]
     low, high = min(numbers, default=0), max(numbers, default=0)
+    have_words = {not search.profiles[name].is_numeric for name in known_columns}
+    values = {name: _values_of(name, search) for name in unknown}
     similar = [
         name
         for name in unknown
-        if low <= min(search.profiles[name].numbers) and max(search.profiles[name].numbers) <= high
+        if {not search.profiles[name].is_numeric} == have_words
+        and (have_words == {True} or (low <= min(values[name]) and max(values[name]) <= high))
     ]
     if not similar:
         return unknown
@@ -456,6 +567,12 @@ def _take_unknown(
             parts[name] = NameParts(judge=scale_in_name(name).name.strip())
             known_columns.append(name)
         return [name for name in unknown if name not in similar]
+    only_dimensions = kinds == {(False, True, False)}
+    if only_dimensions and have_words == {True} and _share_words(search, known_columns, similar):
+        for name in similar:
+            parts[name] = NameParts(dimension=scale_in_name(name).name.strip())
+            known_columns.append(name)
+        return [name for name in unknown if name not in similar]
     role = "judge" if only_judges else "dimension"
     raise search.refuse(
         f"column {quoted(similar[0])} may be a {role} like {quoted(known_columns[0])}, or scores",
@@ -464,6 +581,17 @@ def _take_unknown(
         else option("score", *known_columns, *similar),
         f"{option('metric', *similar)} for scores",
     )
+
+
+def _share_words(search: RoleSearch, known_columns: Sequence[str], columns: Sequence[str]) -> bool:
+    """Return whether the words of all columns are on one scale."""
+    labels = {
+        text
+        for name in (*known_columns, *columns)
+        for text in search.profiles[name].distinct
+        if not is_missing_mark(text)
+    }
+    return len(labels) > 2 and find_word_scale(labels) is not None
 
 
 def _plain_dimensions(
@@ -502,8 +630,6 @@ def _is_mean(search: RoleSearch, name: str, columns: Sequence[str]) -> bool:
 
 def search_number(value: object) -> float | None:
     """Return a cell as a number for comparisons of columns."""
-    from karat.tables.cells import parse_rating
-
     return parse_rating(value)
 
 
@@ -553,6 +679,15 @@ def _read_unknown(
     roles = search.roles
     if roles.judge is not None and not roles.has_ratings:
         if len(columns) == 1:
+            if (
+                not search.profiles[columns[0]].is_numeric
+                and len(_values_of(columns[0], search)) < 3
+            ):
+                raise search.refuse(
+                    f"column {quoted(columns[0])} may be ratings by the judges or another label",
+                    f"{option('score', columns[0])} for ratings",
+                    f"{option('ignore', columns[0])} to leave it out",
+                )
             search.take("score", columns[0])
         elif columns:
             ratings = tuple(
@@ -561,12 +696,12 @@ def _read_unknown(
             search.free = [name for name in search.free if name not in columns]
             search.roles = replace(roles, ratings=ratings)
         return
-    if len(columns) == 1 and roles.has_texts:
+    if len(columns) == 1 and roles.has_texts and not _looks_rated(search, columns[0]):
         return
     if len(columns) == 1:
         raise _person_or_program(search, columns[0])
     if columns:
-        products = _products(columns)
+        products = _products(columns, bool(roles.system or roles.has_texts))
         readings = [
             f"{option('judge', *columns)} for judges",
             f"{option('dimension', *columns)} for dimensions",
@@ -580,12 +715,26 @@ def _read_unknown(
         )
 
 
-def _products(columns: Sequence[str]) -> list[str]:
+def _looks_rated(search: RoleSearch, name: str) -> bool:
+    """Return whether cells of an unknown name look like ratings: words, or 1 to 5 and such."""
+    profile = search.profiles[name]
+    if not profile.is_numeric or profile.is_boolean:
+        return True
+    if any(is_in("generic", word) or is_in("metrics", word) for word in split_words(name)):
+        return False
+    numbers = profile.numbers
+    return profile.is_whole and min(numbers) >= 0 and 1 < max(numbers) <= 10
+
+
+def _products(columns: Sequence[str], has_systems: bool) -> list[str]:
     """Return patterns of names that are all combinations of two lists of words."""
     for separator in ("_", "/", " - ", "-", ".", " "):
         pairs = [name.split(separator) for name in columns]
         if all(len(pair) == 2 for pair in pairs):
             firsts, lasts = ({*side} for side in zip(*pairs, strict=True))
             if len(firsts) > 1 and {*product(firsts, lasts)} == {tuple(p) for p in pairs}:
-                return [f"{{judge}}{separator}{{dimension}}", f"{{dimension}}{separator}{{judge}}"]
+                kinds = [("judge", "dimension"), ("dimension", "judge")]
+                if not has_systems:
+                    kinds = [("system", "judge"), ("judge", "system"), *kinds]
+                return [f"{{{first}}}{separator}{{{last}}}" for first, last in kinds]
     return []

@@ -17,13 +17,16 @@ from karat.evalset.reading import missing_column
 from karat.settings import nearest
 from karat.tables.cells import ColumnProfile, id_of, is_missing, profile_columns
 from karat.tables.files import InputTable
-from karat.tables.names import compact, is_in, role_rank, split_words
+from karat.tables.names import compact, is_in, role_rank, same_named, split_words
 from karat.tables.options import ReadingOptions
 
 if TYPE_CHECKING:
     from karat.tables.schemas import Schema
 
-SINGLE = ("id", "system", "source", "question", "contexts", "unit", "judge", "dimension", "epoch")
+SINGLE = (
+    *("id", "system", "source", "question", "contexts", "unit", "judge", "dimension", "epoch"),
+    "winner",
+)
 """Roles of one column."""
 ROLES = (*SINGLE, "candidate", "reference", "score", "metric", "ignore")
 """Names of roles in `--column ROLE=NAME`; `score` is a rating, `metric` any other number."""
@@ -84,6 +87,8 @@ class Roles:
     judge: str | None = None
     dimension: str | None = None
     score: str | None = None
+    winner: str | None = None
+    """Column that says which of two systems was better."""
     epoch: str | None = None
     outputs: Mapping[str, str] = field(default_factory=dict)
     """System -> column, if each system has a column."""
@@ -104,7 +109,7 @@ class Roles:
     @property
     def has_ratings(self) -> bool:
         """Whether the table has ratings."""
-        return self.kind != "scores" and bool(self.score or self.ratings)
+        return self.kind != "scores" and bool(self.score or self.ratings or self.winner)
 
 
 def with_role(roles: Roles, role: str, column: str) -> Roles:
@@ -127,6 +132,10 @@ class RoleSearch:
     """Columns of each role by the user's options."""
     ignored: list[str] = field(default_factory=list)
     """Columns left out by their names, such as comments."""
+    same_named: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    """Columns that have one name in the file -> that name, and a number."""
+    level_kinds: tuple[str, ...] = ()
+    """What the levels of a header of several rows are, such as system and judge."""
 
     def take(self, role: str, column: str) -> None:
         """Give a column a role of one column."""
@@ -174,8 +183,9 @@ def option_name(setting: str) -> str:
 
 def infer_roles(table: InputTable, options: ReadingOptions, schema: Schema | None = None) -> Roles:
     """Return the roles of a table's columns; refuse a table with several readings."""
-    from karat.tables.output_columns import find_texts
+    from karat.tables.output_columns import find_texts, refuse_unknown_texts
     from karat.tables.rating_columns import find_ratings, take_scores
+    from karat.tables.winner_columns import check_winner, find_winner
 
     if not table.records:
         raise InputError(f"{table.name}: no rows: expected at least one below the header")
@@ -183,7 +193,9 @@ def infer_roles(table: InputTable, options: ReadingOptions, schema: Schema | Non
     free = [name for name in table.columns if not profiles[name].is_empty]
     search = RoleSearch(table, options, profiles, free, Roles(schema.label if schema else ""))
     search.declared = _declared_columns(table, options)
+    search.same_named = same_named(table.columns)
     _take_declared(search, search.declared)
+    _take_known_columns(search)
     computed = [name for name in search.free if name in table.computed]
     search.free = [name for name in search.free if name not in computed]
     search.ignored += computed
@@ -193,14 +205,19 @@ def infer_roles(table: InputTable, options: ReadingOptions, schema: Schema | Non
         other_columns = schema.other_columns
     if other_columns in ("infer", "texts"):
         _drop_row_numbers(search)
+        find_winner(search)
         _take_names(search)
         find_texts(search)
         _find_judge(search)
         _find_epoch(search)
         _find_id(search)
+        check_winner(search)
     if other_columns == "infer":
         find_ratings(search)
+        refuse_unknown_texts(search)
     elif other_columns != "ignore":
+        if PATTERN in search.declared:
+            find_ratings(search)
         take_scores(search)
     _check_roles(search)
     unused = [
@@ -210,6 +227,27 @@ def infer_roles(table: InputTable, options: ReadingOptions, schema: Schema | Non
         and not (profiles[name].is_nested and f"{name}." in "\n".join(table.columns))
     ]
     return replace(search.roles, unused=tuple(unused))
+
+
+def _take_known_columns(search: RoleSearch) -> None:
+    """Give roles to columns that the reader of the table made or recognised."""
+    table = search.table
+    if table.index in search.free:
+        search.free.remove(table.index)
+    if table.compared and table.shares:
+        search.roles = replace(search.roles, winner=table.winner or "winner")
+    if table.system_column in search.free and "system" not in search.declared:
+        search.take("system", table.system_column)
+        rivals = [name for name in search.columns_named("system") if not table.compared]
+        several = [n for n in rivals if len(search.profiles[n].distinct) > 1]
+        if rival := next((n for n in several if _has_names(search.profiles[n])), None):
+            if not _is_function(search, table.system_column, rival):
+                raise search.refuse(
+                    f"columns {quoted(table.system_column)} and {quoted(rival)} may both be the "
+                    "system",
+                    option("system", table.system_column),
+                    option("system", rival),
+                )
 
 
 def _declared_columns(table: InputTable, options: ReadingOptions) -> dict[str, tuple[str, ...]]:
@@ -236,7 +274,25 @@ def _declared_columns(table: InputTable, options: ReadingOptions) -> dict[str, t
         raise InputError(
             f"--column: {quoted(twice)} has the roles {' and '.join(roles)}, expected one role"
         )
+    _check_same_named(declared, table)
     return declared
+
+
+def _check_same_named(declared: Mapping[str, tuple[str, ...]], table: InputTable) -> None:
+    """Refuse a role for one of several columns that have one name in the file."""
+    numbered = same_named(table.columns)
+    named_columns = {c for role, columns in declared.items() if role != PATTERN for c in columns}
+    for role in ("score", "judge", "dimension", "metric"):
+        for column in declared.get(role, ()):
+            family = [c for c in numbered if numbered[c][0] == numbered.get(column, ("", 0))[0]]
+            rest = [c for c in family if c not in named_columns]
+            if rest and PATTERN not in declared:
+                family.sort(key=lambda name: numbered[name][1])
+                raise InputError(
+                    f"{table.name}: columns {', '.join(map(quoted, family))} have one name in the "
+                    f"file: {option(role, *family)} for all of them or {option('ignore', *rest)} "
+                    "to leave out the others"
+                )
 
 
 def _split_columns(text: str, table: InputTable) -> list[str]:
@@ -291,7 +347,17 @@ def _side_by_side(search: RoleSearch, roles: Roles, role: str, columns: tuple[st
 def _take_schema(search: RoleSearch, schema: Schema) -> None:
     """Give columns the roles of a known schema, unless the user named other columns."""
     roles = search.roles
+    if "grid" in schema.form and "judge" not in search.declared:
+        people = [n for n in search.columns_named("judge") if n != "respondent"]
+        people = [n for n in people if search.profiles[n].is_full]
+        people = [n for n in people if len(search.profiles[n].distinct) == search.rows] or people
+        if people:
+            search.take("judge", people[0])
+            roles = search.roles
     for role, patterns in schema.roles.items():
+        if role == "judge" and roles.judge is not None:
+            search.free = [n for n in search.free if n not in patterns or n != "respondent"]
+            continue
         columns = [n for p in patterns for n in search.free if n == p or fnmatchcase(n, p)]
         if not columns or role in search.declared:
             continue
@@ -439,6 +505,8 @@ def _find_id(search: RoleSearch) -> None:
     usable = [name for name in _id_columns(search) if _may_identify(search, name)]
     if _take_identifying(search, usable):
         return
+    if not usable and _take_other_id(search):
+        return
     for name in usable:
         for outer in (*usable, *([search.roles.unit] if search.roles.unit else [])):
             if outer != name and _id_grade(search, name, outer) == "shared":
@@ -447,11 +515,83 @@ def _find_id(search: RoleSearch) -> None:
                     search.take("unit", outer)
                 search.roles = replace(search.roles, id_within=outer)
                 return
+    if _take_id_within(search, usable):
+        return
     repeated = [name for name in usable if role_rank("unit", name) is None]
     if repeated:
         search.take("id", repeated[0])
     elif usable and search.roles.unit is None:
         search.take("unit", usable[0])
+
+
+def _take_other_id(search: RoleSearch) -> bool:
+    """Use a document, an index without a name or codes as the id if they differ between rows."""
+    roles, table = search.roles, search.table
+    if roles.unit is not None and "unit" not in search.declared:
+        if compact(roles.unit) not in WEAK_UNITS and _id_grade(search, roles.unit) == "shared":
+            search.roles = replace(roles, id=roles.unit, unit=None)
+            return True
+    documents = [
+        name
+        for name in search.columns_named("unit")
+        if compact(name) not in WEAK_UNITS and _may_identify(search, name)
+    ]
+    codes = [name for name in search.free if search.profiles[name].is_code]
+    for name in (*documents, *(codes if len(codes) == 1 else [])):
+        if len(search.profiles[name].distinct) < 2 or not search.profiles[name].is_full:
+            continue
+        if _id_grade(search, name) != "shared":
+            continue
+        if name in codes and not (roles.judge or roles.system or roles.has_texts):
+            raise search.refuse(
+                f"column {quoted(name)} has codes of the items or of the judges",
+                option("id", name),
+                option("judge", name),
+            )
+        search.take("id", name)
+        return True
+    if table.index and table.index not in {c for cs in search.declared.values() for c in cs}:
+        profile = search.profiles[table.index]
+        is_usable = profile.is_full and _has_names(profile) and len(profile.distinct) > 1
+        if is_usable and _id_grade(search, table.index) == "shared":
+            search.roles = replace(search.roles, id=table.index)
+            return True
+    return False
+
+
+def _take_id_within(search: RoleSearch, usable: Sequence[str]) -> bool:
+    """Use ids within documents if equal ids of two documents have different texts."""
+    roles = search.roles
+    outer_columns = [*usable, *([roles.unit] if roles.unit else [])]
+    outer_columns = [name for name in outer_columns if role_rank("unit", name) is not None]
+    for name in usable:
+        for outer in outer_columns:
+            if outer == name or _have_one_text(search, [name]):
+                continue
+            if _have_one_text(search, [outer, name]):
+                search.take("id", name)
+                if outer in search.free:
+                    search.take("unit", outer)
+                search.roles = replace(search.roles, id_within=outer)
+                return True
+    return False
+
+
+def _have_one_text(search: RoleSearch, columns: Sequence[str]) -> bool:
+    """Return whether rows with the same ids have the same inputs, or else outputs of a system."""
+    roles = search.roles
+    texts = [c for c in (roles.source, roles.question, *roles.references) if c]
+    keys = [*columns]
+    if not texts:
+        texts = [c for c in (roles.candidate,) if c]
+        keys += [c for c in (roles.system, roles.epoch) if c]
+    first_texts: dict[tuple[str | None, ...], tuple[str | None, ...]] = {}
+    for record in search.table.records:
+        key = tuple(id_of(record.get(column)) for column in keys)
+        values = tuple(id_of(record.get(column)) for column in texts)
+        if first_texts.setdefault(key, values) != values:
+            return False
+    return bool(texts)
 
 
 def _id_columns(search: RoleSearch) -> list[str]:
@@ -561,6 +701,7 @@ def _check_roles(search: RoleSearch) -> None:
     """Refuse a table without outputs, ratings and scores; set the kind."""
     _drop_epoch(search)
     _refuse_unknown_systems(search)
+    _refuse_unknown_judges(search)
     _refuse_unknown_ratings(search)
     roles = search.roles
     if roles.kind == "scores" or (not roles.has_texts and not roles.has_ratings and roles.scores):
@@ -614,6 +755,48 @@ def _refuse_unknown_systems(search: RoleSearch) -> None:
             )
 
 
+def _refuse_unknown_judges(search: RoleSearch) -> None:
+    """Refuse rows that rate one output several times without a column of judges."""
+    roles = search.roles
+    is_long = roles.score or any(not rating.judge for rating in roles.ratings)
+    if not roles.has_ratings or roles.judge or not is_long or search.options.repeats:
+        return
+    if roles.outputs or roles.answers or search.table.compared:
+        return
+    keys = [c for c in (roles.id, roles.id_within) if c]
+    keys = keys or [c for c in (roles.source, roles.question) if c]
+    if not keys or (not roles.id and not roles.system):
+        return
+    keys += [c for c in (roles.system, roles.dimension, roles.epoch) if c]
+    rows: dict[tuple[str | None, ...], int] = {}
+    items = [tuple(id_of(r.get(c)) for c in keys) for r in search.table.records]
+    for row, item in enumerate(items):
+        first = rows.setdefault(item, row)
+        records = search.table.records[first], search.table.records[row]
+        texts = {id_of(record.get(roles.candidate or "")) for record in records}
+        if first == row or len(texts) > 1:
+            continue
+        labels = [
+            name
+            for name in (*search.free, *search.ignored)
+            if _has_names(search.profiles[name])
+            and search.profiles[name].is_full
+            and len({*zip(map(id_of, search.profiles[name].values), items, strict=True)})
+            == len(items)
+        ]
+        locations = " and ".join(str(search.table.location(r)) for r in (first, row))
+        raise InputError(
+            f"{locations} rate one output, and no column is known to have judges: "
+            + " or ".join(
+                [
+                    *(option("judge", name) for name in labels[:3]),
+                    f"{option_name('repeats')} answers if they are several answers",
+                    f"{option_name('repeats')} first to take one",
+                ]
+            )
+        )
+
+
 _ACCOUNTS = frozenset(
     [
         "userid",
@@ -624,6 +807,10 @@ _ACCOUNTS = frozenset(
         "participant",
         "participantid",
         "person",
+        "user",
+        "student",
+        "tester",
+        "studentid",
     ]
 )
 """Names of columns of judges, in their compact form, that logs without ratings have too."""

@@ -17,6 +17,7 @@ from karat.tables.cells import (
     parse_rating,
     text_of,
 )
+from karat.tables.comparisons import share_of, side_names, side_pairs, unknown_winner
 from karat.tables.files import InputTable
 from karat.tables.names import compact, scale_in_name
 from karat.tables.options import ReadingOptions
@@ -33,6 +34,8 @@ from karat.tables.scales import (
 UNNAMED_JUDGE = "raters"
 """The judge of ratings without a name; one of `UNNAMED_RATERS`."""
 DEFAULT_DIMENSION = "score"
+PREFERENCE = "preference"
+"""The dimension of comparisons of two systems."""
 _MODEL_JUDGES = ("gpt", "chatgpt", "claude", "llama", "gemini", "mistral", "qwen", "deepseek")
 _TEXT_KEYS = ("text", "content", "value", "answer", "page_content")
 
@@ -62,6 +65,9 @@ class Rating(NamedTuple):
     judge: str
     dimension: str
     value: float
+    """A rating, or the share of the system in a comparison: 1 if it was better."""
+    compared_with: str = ""
+    """The second system of a comparison; "" for a rating."""
 
 
 class TableScore(NamedTuple):
@@ -111,7 +117,8 @@ class TableRows:
     def summary(self) -> str:
         """One line with the roles of columns, judges and scales."""
         roles = self.roles
-        parts = [f"{len(self.table.records):,} {'row' if len(self.table.records) == 1 else 'rows'}"]
+        n_rows = len(self.table.records) // (2 if self.table.compared else 1)
+        parts = [f"{n_rows:,} {'row' if n_rows == 1 else 'rows'}"]
         if roles.schema:
             parts[0] += f" of {roles.schema}"
         columns = [("id", roles.id), ("system", roles.system), ("candidate", roles.candidate)]
@@ -120,9 +127,11 @@ class TableRows:
             (role, getattr(roles, role))
             for role in ("source", "question", "contexts", "unit", "judge", "dimension", "score")
         ]
-        columns.append(("epoch", roles.epoch))
+        columns += [("epoch", roles.epoch), ("winner", roles.winner)]
         if texts := [f"{role}={column}" for role, column in columns if column]:
             parts.append(", ".join(texts))
+        if self.table.compared:
+            parts.append(f"two systems a row: {_listing(self.table.compared)}")
         if roles.outputs:
             parts.append(f"systems side by side: {_listing([*roles.outputs])}")
         if roles.answers:
@@ -177,6 +186,7 @@ def make_rows(
         for column in (*roles.references, *filter(None, [roles.contexts]))
         if _has_lists([record.get(column) for record in table.records])
     }
+    answer_lists = _answer_lists(table, roles)
     outputs: list[TableOutput] = []
     raw_ratings: list[_RawRating] = []
     scores: list[TableScore] = []
@@ -209,11 +219,14 @@ def make_rows(
         if not has_items_in_columns(roles):
             outputs += (
                 output._replace(system=name, candidate=text, epoch=number)
-                for name, text, number in _outputs_of(record, roles, system, epoch)
+                for name, text, number in _outputs_of(record, roles, system, epoch, answer_lists)
             )
         raw_ratings += _raw_ratings(row, record, roles, system, item, epoch, location)
         scores += _scores_of(record, roles, system, item, epoch, location, table.decimal)
     ratings, scales, remarks = _parse_ratings(table, raw_ratings, options)
+    if roles.winner and (compared := list(_comparisons(table, roles, ids))):
+        ratings += compared
+        scales.update((rating.dimension, Scale(0.0, 1.0)) for rating in compared)
     rows = TableRows(table, roles, tuple(outputs), tuple(ratings), tuple(scores), scales)
     remarks = [*table.remarks, *roles.remarks, *remarks]
     if roles.scores and roles.outputs:
@@ -222,6 +235,47 @@ def make_rows(
     if models := rows.model_judges:
         remarks.append(f"judges taken to be models: {_listing(models)}")
     return TableRows(table, roles, rows.outputs, rows.ratings, rows.scores, scales, tuple(remarks))
+
+
+def _comparisons(table: InputTable, roles: Roles, ids: Sequence[str]) -> Iterator[Rating]:
+    """Yield the comparisons of two systems in the rows of a table."""
+    records = table.records
+    if table.compared:
+        for at, share in enumerate(table.shares):
+            row = 2 * at
+            names = [id_of(records[i].get(roles.system or "")) or "" for i in (row, row + 1)]
+            if share is not None:
+                yield _comparison(table, roles, row, ids[row], share, names)
+        return
+    systems = list(roles.outputs)
+    names_of_sides = names_of_outputs(roles)
+    for row, record in enumerate(records):
+        cell = record.get(roles.winner or "")
+        share = share_of(cell, names_of_sides)
+        if share is not None:
+            yield _comparison(table, roles, row, ids[row], share, systems)
+        elif not is_missing(cell):
+            raise unknown_winner(table.location(row), roles.winner or "", cell, systems)
+
+
+def names_of_outputs(roles: Roles) -> dict[str, float]:
+    """Return the share of the first of two systems side by side by the names of both."""
+    (first, first_column), (second, second_column) = roles.outputs.items()
+    names = side_names(first, second, None, side_pairs([first_column, second_column]))
+    return {compact(first_column): 1.0, compact(second_column): 0.0, **names}
+
+
+def _comparison(
+    table: InputTable, roles: Roles, row: int, item: str, share: float, systems: Sequence[str]
+) -> Rating:
+    record = table.records[row]
+    judge = id_of(record.get(roles.judge)) if roles.judge else UNNAMED_JUDGE
+    if judge is None:
+        raise InputError(f"{table.location(row)}: a comparison without a judge in {roles.judge}")
+    dimension = id_of(record.get(roles.dimension)) if roles.dimension else None
+    epoch = id_of(record.get(roles.epoch)) if roles.epoch else None
+    labels = judge, dimension or PREFERENCE
+    return Rating(table.location(row), systems[0], item, epoch, *labels, share, systems[1])
 
 
 def has_items_in_columns(roles: Roles) -> bool:
@@ -244,13 +298,35 @@ def record_ids(table: InputTable, roles: Roles) -> list[str] | None:
     return ids
 
 
+def _answer_lists(table: InputTable, roles: Roles) -> dict[str, int]:
+    """Return the columns of outputs whose cells are lists of texts, with their longest length."""
+    lengths = {}
+    for column in (*roles.outputs.values(), *filter(None, [roles.candidate])):
+        cells = [record.get(column) for record in table.records]
+        lists = [parse_list(cell) for cell in cells if not is_missing(cell)]
+        texts = [items for items in lists if items and all(isinstance(x, str) for x in items)]
+        if lists and len(texts) == len(lists):
+            lengths[column] = max(map(len, texts))
+    return lengths
+
+
 def _outputs_of(
-    record: Mapping[str, Any], roles: Roles, system: str, epoch: str | None
+    record: Mapping[str, Any],
+    roles: Roles,
+    system: str,
+    epoch: str | None,
+    answer_lists: Mapping[str, int],
 ) -> Iterator[tuple[str, str | None, str | None]]:
     """Yield system, text and number of the answer of all outputs in a record."""
-    if roles.outputs:
-        for name, column in roles.outputs.items():
-            yield name, text_of(record.get(column)), epoch
+    if roles.outputs or roles.candidate in answer_lists:
+        columns = roles.outputs or {system: roles.candidate or ""}
+        for name, column in columns.items():
+            texts = parse_list(record.get(column)) if column in answer_lists else None
+            if texts is None or answer_lists[column] == 1:
+                yield name, text_of(record.get(column) if texts is None else texts[0]), epoch
+                continue
+            for number, text in enumerate(texts, 1):
+                yield name, text_of(text), f"{epoch}.{number}" if epoch else str(number)
     elif roles.answers:
         for number, column in enumerate(roles.answers, 1):
             if (text := text_of(record.get(column))) is not None:
@@ -393,10 +469,11 @@ def _parse_ratings(
     scales: dict[str, Scale] = {}
     remarks: list[str] = []
     n_marks = 0
+    shared_scales = _shared_scales(by_dimension)
     for dimension, cells in by_dimension.items():
         marked = [raw for raw in cells if not is_missing_mark(raw.cell)]
         n_marks += len(cells) - len(marked)
-        scale = declared_scale(dimension, options.scale)
+        scale = declared_scale(dimension, options.scale) or shared_scales.get(dimension)
         values = _values(table, dimension, marked, scale)
         if isinstance(values, Scale):
             labels = values.words.values if values.words else {}
@@ -425,6 +502,34 @@ def _parse_ratings(
             f"{option_name('scale')} {unknown[0]}: no such dimension in {table.name} (it has {has})"
         )
     return ratings, scales, remarks
+
+
+def _shared_scales(by_dimension: Mapping[str, Sequence[_RawRating]]) -> dict[str, Scale]:
+    """Return the scale of words of dimensions that share labels: that of all their labels."""
+    labels = {
+        dimension: {
+            normal_label(id_of(raw.cell) or "")
+            for raw in cells
+            if not is_missing_mark(raw.cell) and parse_rating(raw.cell) is None
+        }
+        for dimension, cells in by_dimension.items()
+    }
+    scales: dict[str, Scale] = {}
+    for dimension, words in labels.items():
+        union, before = set(words), 0
+        while len(union) > before:
+            before = len(union)
+            union |= {w for other in labels.values() if other & union for w in other}
+        scale = find_word_scale(union) if union and union != words else None
+        if scale is not None:
+            ends = min(scale.values.values()), max(scale.values.values())
+            scales[dimension] = Scale(*ends, words=scale, is_inferred=True)
+    same = {dimension for dimension in scales}
+    for dimension, words in labels.items():  # all dimensions with the labels of a shared scale
+        shared = next((scales[d] for d in same if labels[d] & words), None)
+        if dimension not in scales and shared is not None:
+            scales[dimension] = shared
+    return scales
 
 
 def _values(

@@ -24,7 +24,8 @@ whose fields it describes, and a `[[form]]` for each kind of file:
     free_text   field of which dimensions with texts, not ratings, are left out
     grid        true if rows are respondents, and columns `QUESTION [ITEM]` are items
     expand      paths of objects whose members become columns
-    qualify     column -> path that distinguishes its values where it has several
+    qualify     column -> paths of the number and of the label of a variant, such as a prompt, that
+                names its values if one of them has several variants
     roles       role -> columns
     outputs     pattern of columns of systems side by side, with the group `system`
     clean       column or `outputs` -> pattern whose group `text` is the text
@@ -43,8 +44,10 @@ from typing import Any
 from karat.errors import InputError, short
 from karat.settings import nearest
 from karat.tables.cells import is_missing, parse_list, text_of
+from karat.tables.comparisons import unfold_comparisons
 from karat.tables.files import InputTable
-from karat.tables.names import read_data
+from karat.tables.form_grids import grid_columns, grid_ratings
+from karat.tables.names import read_data, role_rank
 from karat.tables.options import ReadingOptions
 from karat.tables.paths import (
     MISSING,
@@ -59,6 +62,7 @@ from karat.tables.paths import (
 from karat.tables.roles import RECORDS, RatingColumn
 
 _INSPECTED = 50
+_LONGEST_LABEL = 60
 
 
 @dataclass(frozen=True)
@@ -94,9 +98,17 @@ class Schema:
             all(map(has, self.form["requires"]))
             and not any(map(has, self.form.get("absent", ())))
             and all(self._has_column(table, self.form.get(key)) for key in ("outputs", "zip"))
-            and {*table.columns[:1]} <= {*self.form.get("first", table.columns)}
-            and ("grid" not in self.form or bool(_grid(table.columns)))
+            and self._begins(table.columns)
+            and ("grid" not in self.form or len(grid_columns(table.columns)) > 1)
         )
+
+    def _begins(self, columns: Sequence[str]) -> bool:
+        """Return whether the first column is that of the form; in a grid, it may be of people."""
+        first = {*columns[:1]}
+        if first <= {*self.form.get("first", columns)}:
+            return True
+        is_known = any(role_rank("judge", name) is not None for name in first)
+        return "grid" in self.form and is_known
 
     @staticmethod
     def _has_column(table: InputTable, pattern: str | None) -> bool:
@@ -133,10 +145,22 @@ def apply_schema(table: InputTable, options: ReadingOptions) -> tuple[InputTable
     if schema is None:
         if table.unsettled:
             raise InputError(table.unsettled)
-        table = _flatten(table)
+        table = unfold_comparisons(_flatten(table), options)
     else:
-        table, schema = _transform(table, schema)
-    return _with_declared_paths(table, options), schema
+        table, schema = _transform(table, schema, options)
+    return _with_declared_paths(_with_named_index(table), options), schema
+
+
+def _with_named_index(table: InputTable) -> InputTable:
+    """Return a table whose index, as pandas writes it without a name, is named `index`."""
+    first = next(iter(table.columns), "x")
+    if re.fullmatch(r"unnamed: 0(_level_\d+)?", first, re.IGNORECASE):
+        return replace(table, index=first)
+    if first:
+        return table
+    name = next(n for n in ("index", "index of rows", "row label") if n not in table.columns)
+    records = [{name: record.get(""), **record} for record in table.records]
+    return replace(table, records=records, columns=(name, *table.columns[1:]), index=name)
 
 
 def _find_schema(table: InputTable, options: ReadingOptions) -> Schema | None:
@@ -204,7 +228,9 @@ def _with_declared_paths(table: InputTable, options: ReadingOptions) -> InputTab
     return replace(table, records=records, columns=(*table.columns, *added))
 
 
-def _transform(table: InputTable, schema: Schema) -> tuple[InputTable, Schema]:
+def _transform(
+    table: InputTable, schema: Schema, options: ReadingOptions
+) -> tuple[InputTable, Schema]:
     """Return the records of an export as a schema describes them, and the schema with all roles."""
     form = schema.form
     rows = [
@@ -256,12 +282,23 @@ def _transform(table: InputTable, schema: Schema) -> tuple[InputTable, Schema]:
     if pattern := form.get("outputs"):
         matches = {name: re.fullmatch(pattern, name) for name in columns}
         systems = {name: match["system"] for name, match in matches.items() if match}
-        labels = [*systems.values()]
-        outputs = {
-            (name if labels.count(system) > 1 else system): name for name, system in systems.items()
-        }
-    ratings = _grid(columns) if form.get("grid") else ()
+        outputs = {label: name for name, label in _labels_of_outputs(systems).items()}
+    has_pattern = "{" in options.columns.get("score", "")
+    is_grid = form.get("grid") and not has_pattern
+    ratings = grid_ratings(columns, table.name) if is_grid else ()
     return table, replace(schema, roles=roles, outputs=outputs, ratings=ratings)
+
+
+def _labels_of_outputs(systems: Mapping[str, str]) -> dict[str, str]:
+    """Return the system of each column; columns of one system are named by the rest of the name."""
+    labels = [*systems.values()]
+    if len({*labels}) == len(labels):
+        return dict(systems)
+    rests = [name.replace(f"[{system}]", "").strip() for name, system in systems.items()]
+    is_short = all(0 < len(rest) <= _LONGEST_LABEL for rest in rests)
+    if len({*labels}) == 1 and is_short and len({*rests}) == len(rests):
+        return dict(zip(systems, rests, strict=True))
+    return {name: name if labels.count(s) > 1 else s for name, s in systems.items()}
 
 
 def _parsed(record: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
@@ -285,19 +322,6 @@ def _filtered(rows: _Rows, form: Mapping[str, Any]) -> tuple[_Rows, list[str]]:
         rows = roots or rows
     n_left_out = n_rows - len(rows)
     return rows, [f"{n_left_out:,} of {n_rows:,} records are left out"] if n_left_out else []
-
-
-_GRID = re.compile(r"(?P<question>.+?)\s*\[(?P<item>.+)\]")
-
-
-def _grid(columns: Sequence[str]) -> tuple[RatingColumn, ...]:
-    """Return the columns of ratings named `QUESTION [ITEM]`, as forms write grids of choices."""
-    matches = [(name, _GRID.fullmatch(name)) for name in columns]
-    return tuple(
-        RatingColumn(name, dimension=match["question"].strip(" :?"), id=match["item"].strip())
-        for name, match in matches
-        if match
-    )
 
 
 def _zipped(record: Mapping[str, Any], pattern: str) -> Iterator[dict[str, Any]]:
@@ -420,15 +444,35 @@ def _named_scores(scores: Any) -> Iterator[tuple[str, Any]]:
 def _qualify(
     records: Sequence[dict[str, Any]], form: Mapping[str, Any], sources: Sequence[Mapping[str, Any]]
 ) -> None:
-    """Distinguish values of a column by another path, where that has several values."""
-    for column, path in form.get("qualify", {}).items():
-        values = [first_value(source, [path]) for source in sources]
-        if len({str(value) for value in values}) < 2:
+    """Name values of a column by their variants, where one of them has several.
+
+    A single value, such as the only provider, is left out of the names.
+    """
+    for column, (number_path, label_path) in form.get("qualify", {}).items():
+        keys = [
+            (str(record.get(column) or ""), str(first_value(source, [number_path])))
+            for record, source in zip(records, sources, strict=True)
+        ]
+        variants: dict[str, dict[str, str]] = {}  # value -> number of a variant -> label
+        for (value, number), source in zip(keys, sources, strict=True):
+            label = str(first_value(source, [label_path]) or "")
+            variants.setdefault(value, {}).setdefault(number, label)
+        if all(len(numbers) < 2 for numbers in variants.values()):
             continue
-        title = path.rpartition(".")[2].removesuffix("Idx")
-        for record, value in zip(records, values, strict=True):
-            number = value + 1 if isinstance(value, int) else value
-            record[column] = f"{record.get(column) or ''} {title} {number}".strip()
+        title = number_path.rpartition(".")[2].removesuffix("Idx")
+        names = {value: _variant_names(labels, title) for value, labels in variants.items()}
+        for record, (value, number) in zip(records, keys, strict=True):
+            parts = [value] * (len(variants) > 1) + [names[value][number]]
+            record[column] = " ".join(filter(None, parts))
+
+
+def _variant_names(labels: Mapping[str, str], title: str) -> dict[str, str]:
+    """Return names of variants by number: short labels that differ, else `prompt 1` and so on."""
+    texts = [label.strip() for label in labels.values()]
+    has_names = all(0 < len(text) <= _LONGEST_LABEL and "\n" not in text for text in texts)
+    if has_names and len({*texts}) == len(texts):
+        return dict(zip(labels, texts, strict=True))
+    return {number: f"{title} {i}" for i, number in enumerate(labels, 1)}
 
 
 def _clean(

@@ -70,6 +70,7 @@ def build_set(
     selected_rows = {*segments}
     cells = {key: text for key, text in cells.items() if key[1] in selected_rows}
     rated = {(row.system, row.id): None for row in ratings}
+    rated |= {(row.compared_with, row.id): None for row in ratings if row.compared_with}
     rated |= {(row.system, row.id): None for row in scores}
     path: Any = tables[0].table.name
     draft = EvalSetDraft(
@@ -87,10 +88,10 @@ def build_set(
         without_texts=not has_texts,
     )
     models = {judge for rows in tables for judge in rows.model_judges}
-    for rating in _merged_ratings(ratings, draft.reading):
+    for rating in _merged_ratings(ratings, options):
         key = rating.system, rating.id, rating.judge, rating.dimension
         kind = MODEL if rating.judge in models else ""
-        draft.judge(*key, rating.value, rating.location, kind)
+        draft.judge(*key, rating.value, rating.location, kind, rating.compared_with)
     has_questions = any(item.question and not item.source for item in items.values())
     evalset = replace(draft.finish(), answers_questions=has_questions)
     return _with_scores(evalset, scores)
@@ -139,7 +140,9 @@ def _repeated(tables: Sequence[TableRows], options: ReadingOptions) -> _Rows:
     by_key: dict[tuple[str, str], list[TableOutput]] = {}
     for row in outputs:
         by_key.setdefault((row.system, row.id), []).append(row)
-    is_long = any(rows.roles.judge or rows.roles.dimension for rows in tables)
+    is_long = any(
+        rows.roles.judge or rows.roles.dimension or rows.table.compared for rows in tables
+    )
     if all(len(rows) == 1 or (is_long and _are_equal(rows)) for rows in by_key.values()):
         return [rows[0] for rows in by_key.values()], ratings, scores, {}, []
     counts = {key: len(rows) for key, rows in by_key.items()}
@@ -335,17 +338,25 @@ def _dimensions(tables: Sequence[TableRows], ratings: Sequence[Rating]) -> list[
     ]
 
 
-def _merged_ratings(ratings: Sequence[Rating], reading: Reading) -> list[Rating]:
-    """Return ratings without equal repetitions in rows of the same output."""
-    unique: dict[tuple[str, str, str, str], Rating] = {}
-    repeated: list[Rating] = []
+def _merged_ratings(ratings: Sequence[Rating], options: ReadingOptions) -> list[Rating]:
+    """Return one rating of each output by a judge; refuse two that differ, unless one counts."""
+    unique: dict[tuple[str, ...], Rating] = {}
     for rating in ratings:
-        key = rating.system, rating.id, rating.judge, rating.dimension
+        key = rating.system, rating.id, rating.judge, rating.dimension, rating.compared_with
         first = unique.setdefault(key, rating)
-        is_repeated = first.value != rating.value or first.location == rating.location
-        if first is not rating and is_repeated:
-            repeated.append(rating)
-    return [*unique.values(), *repeated]
+        if first is rating or (first.value == rating.value and first.location != rating.location):
+            continue
+        if options.repeats == "last":
+            unique[key] = rating
+        elif options.repeats != "first":
+            choice = option_name("repeats")
+            raise InputError(
+                f"{rating.location}: judge {quoted(rating.judge)} rates {short(rating.dimension)} "
+                f"of {short(rating.system)} on {quoted(rating.id)} again (first in "
+                f"{first.location}): {choice} first or last to take one, or name the column of "
+                "judges with --column judge=NAME"
+            )
+    return list(unique.values())
 
 
 def _with_scores(evalset: EvalSet, scores: Sequence[TableScore]) -> EvalSet:

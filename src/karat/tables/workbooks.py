@@ -99,6 +99,8 @@ def _joined_sheets(tables: list[InputTable], content: FileContent) -> InputTable
         lines,
         remarks=(f"sheets {short(', '.join(t.sheet for t in tables))}", *remarks),
         computed=frozenset.intersection(*(table.computed for table in tables)),
+        levels=first.levels,
+        system_column=label,
     )
 
 
@@ -319,6 +321,7 @@ class _Workbook:
             computed=computed,
             decimal=decimal_separator(records, grid.names, self.name, "\t", options.decimal),
             sheet=title,
+            levels=grid.levels,
         )
 
     def _read(
