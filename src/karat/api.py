@@ -260,12 +260,16 @@ def find_table(
     """
     if not is_table(source, references, columns, skip_missing):
         return source
-    named = {_ROLES[name]: names for name, names in columns.items() if names is not None}
-    if (named and not _has_other_format(source)) or (not named and _streams(source)):
+    columns_by_role = {_ROLES[name]: names for name, names in columns.items() if names is not None}
+    if (columns_by_role and not _has_other_format(source)) or (
+        not columns_by_role and _streams(source)
+    ):
         return StreamedTable(source)
     from karat.tables.outputs import read_outputs
 
-    return read_outputs(source, columns=named, skip_missing=skip_missing, progress=progress)
+    return read_outputs(
+        source, columns=columns_by_role, skip_missing=skip_missing, progress=progress
+    )
 
 
 def _has_other_format(source: Any) -> bool:
