@@ -484,7 +484,9 @@ class TableOptions(NamedTuple):
             return inputs.as_set(source)
         if self._are_streamable(inputs):
             has_slices = slices not in (None, LENGTH, *GROUPINGS)  # a column
-            if streams and (has_slices or self._are_streamed(inputs)):
+            reason = self._reason_to_stream(inputs, has_slices) if streams else None
+            if reason is not None:
+                _check_streamed_reading(inputs, reason)
                 return inputs
             return inputs.as_table_set(self._columns(inputs, unit))
         has_reference_files = any(os.path.isfile(name) for name in inputs.references)
@@ -495,23 +497,18 @@ class TableOptions(NamedTuple):
                 return inputs.as_table_set(self._columns(inputs, unit))
         return inputs
 
-    def _are_streamed(self, inputs: InputFiles) -> bool:
-        """Return whether tables are streamed: named columns, engines, and `is_streamed_file`."""
-        from karat.tables.streams import is_streamed_file
+    def _reason_to_stream(self, inputs: InputFiles, has_slices: bool) -> str | None:
+        """Return why tables are streamed, for messages; None if they are read whole.
 
-        reading = inputs.reading
-        if replace(reading, columns=NamedTexts(), skip_missing=False).texts():
-            return False
-        if self._used() or (inputs.references and not reading.texts()):
-            return True
-        return {*reading.columns} <= {*_STREAMED_ROLES} and is_streamed_file(table_files(inputs))
+        Named columns are no reason, so that one reader decides how a file is read.
+        """
+        from karat.tables.streams import reason_to_stream
 
-    def is_only_streamed(self, inputs: InputFiles) -> bool:
-        """Return whether tables cannot be read whole: by their size, or by these options."""
-        from karat.tables.streams import is_only_streamed
-
-        are_columns = {*self._used()} <= {*_STREAMED_ROLES.values()}
-        return not are_columns or is_only_streamed(table_files(inputs))
+        options = [name for name in self._used() if name not in _STREAMED_ROLES.values()]
+        if options or has_slices:
+            name = options[0].replace("_", "-") if options else "slice"
+            return f"--{name} streams the table"
+        return reason_to_stream(table_files(inputs))
 
     def _used(self) -> list[str]:
         """Return the names of options that differ from their defaults."""
@@ -590,12 +587,6 @@ class TableOptions(NamedTuple):
         settings = self._asdict()
         del settings["shard"]
         columns = {**inputs.reading.columns, **self._columns(inputs)}
-        unknown = [role for role in columns if role not in _STREAMED_ROLES]
-        if unknown:
-            problem = f"--column {unknown[0]}={columns[unknown[0]]}: this table is streamed"
-            raise InputError(
-                f"{problem}, which uses {', '.join(_STREAMED_ROLES)} only: leave it out"
-            )
         for role, name in _STREAMED_ROLES.items():
             settings[name] = columns.get(role)
         for role, names in (("candidate", self.candidate), ("reference", inputs.references)):
@@ -604,6 +595,30 @@ class TableOptions(NamedTuple):
         settings["skip_missing"] = inputs.reading.skip_missing
         settings["engine_options"] = {name: value for name, _, value in pairs}
         return settings
+
+
+def _check_streamed_reading(inputs: InputFiles, reason: str) -> None:
+    """Reject settings for reading that streamed tables ignore."""
+    reading = inputs.reading
+    for f in fields(ReadingOptions):
+        value = getattr(reading, f.name)
+        if f.name in ("columns", "skip_missing") or value == f.default or not value:
+            continue
+        option = f.metadata["option"].split()[0]
+        text = (
+            " ".join(f"{name}={item}" for name, item in value.items())
+            if f.name == "scale"
+            else value
+        )
+        raise InputError(_ignored(f"{option} {text}", reason))
+    for role, column in reading.columns.items():
+        if role not in _STREAMED_ROLES:
+            raise InputError(_ignored(f"--column {role}={column}", reason))
+
+
+def _ignored(option: str, reason: str) -> str:
+    advice = "leave it out, or read the table whole with --set FILE"
+    return f"{option} is not used for streamed tables, and {reason}: {advice}"
 
 
 def _find_set(inputs: InputFiles) -> str | None:
