@@ -450,6 +450,7 @@ def _preceding_references(candidates: Sequence[str]) -> dict[str, str]:
 
 _STREAMED_ROLES = {"candidate": "candidate", "reference": "reference", "system": "by", "id": "id"}
 """Roles of the columns that are read from streamed tables, and the names of their options."""
+_STANDARD_INPUTS = dict.fromkeys(("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"), "-")
 _BINARY_ENDINGS = (".parquet", ".pq", ".parquet.gz", ".pq.gz")
 
 
@@ -470,13 +471,16 @@ class TableOptions(NamedTuple):
         inputs: InputFiles,
         unit: str | None = None,
         slices: str | None = None,
+        metrics: Sequence[str] = (),
         streams: bool = True,
     ) -> InputFiles:
         """Return inputs with a set if CANDIDATE is one, or is tables that are read whole.
 
         Text files and tables that are streamed stay as they are. `unit` and `slices` may be columns
-        of a table. Without `streams`, every table is read whole.
+        of a table, as may be scores in `metrics`. Without `streams`, every table is read whole.
         """
+        candidates = [_STANDARD_INPUTS.get(name, name) for name in inputs.candidates]
+        inputs = inputs._replace(candidates=candidates)
         if inputs.evalset is not None or not inputs.candidates:
             return inputs
         source = _find_set(inputs)
@@ -484,12 +488,14 @@ class TableOptions(NamedTuple):
             return inputs.as_set(source)
         if self._are_streamable(inputs):
             has_slices = slices not in (None, LENGTH, *GROUPINGS)  # a column
-            reason = self._reason_to_stream(inputs, has_slices) if streams else None
+            reason = self._reason_to_stream(inputs, has_slices, metrics) if streams else None
             if reason is not None:
                 _check_streamed_reading(inputs, reason)
                 return inputs
             return inputs.as_table_set(self._columns(inputs, unit))
         has_reference_files = any(os.path.isfile(name) for name in inputs.references)
+        if has_reference_files and inputs.read_as is None:
+            _check_reference_tables(inputs)
         if inputs.read_as is None and not has_reference_files and not inputs.optional_references:
             from karat.tables.files import is_table
 
@@ -497,10 +503,13 @@ class TableOptions(NamedTuple):
                 return inputs.as_table_set(self._columns(inputs, unit))
         return inputs
 
-    def _reason_to_stream(self, inputs: InputFiles, has_slices: bool) -> str | None:
+    def _reason_to_stream(
+        self, inputs: InputFiles, has_slices: bool, metrics: Sequence[str]
+    ) -> str | None:
         """Return why tables are streamed, for messages; None if they are read whole.
 
-        Named columns are no reason, so that one reader decides how a file is read.
+        Named columns are no reason, so that one reader decides how a file is read. But several
+        files are parts of one table if a column has the systems, or each column is a system.
         """
         from karat.tables.streams import reason_to_stream
 
@@ -508,6 +517,10 @@ class TableOptions(NamedTuple):
         if options or has_slices:
             name = options[0].replace("_", "-") if options else "slice"
             return f"--{name} streams the table"
+        if any(name.startswith("given:") and "column=" in name for name in metrics):
+            return "a metric reads a column, which streams the table"
+        if len(inputs.candidates) > 1 and (self.by is not None or len(self.candidate) > 1):
+            return "parts of one table are streamed"
         return reason_to_stream(table_files(inputs))
 
     def _used(self) -> list[str]:
@@ -595,6 +608,19 @@ class TableOptions(NamedTuple):
         settings["skip_missing"] = inputs.reading.skip_missing
         settings["engine_options"] = {name: value for name, _, value in pairs}
         return settings
+
+
+def _check_reference_tables(inputs: InputFiles) -> None:
+    """Reject a table as candidate with a table as reference, whose lines are not segments."""
+    from karat.tables.files import has_table_ending
+
+    candidate = next(filter(has_table_ending, table_files(inputs)), None)
+    reference = next(filter(has_table_ending, inputs.references), None)
+    if candidate is not None and reference is not None:
+        problem = f"{candidate} and {reference} are tables, and a table has its references in"
+        raise InputError(
+            f"{problem} a column: name it with -r COLUMN; --read-as text reads lines of text"
+        )
 
 
 def _check_streamed_reading(inputs: InputFiles, reason: str) -> None:

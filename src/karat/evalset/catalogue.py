@@ -174,7 +174,12 @@ class Catalogue(NamedTuple):
 
 
 def first_line(path: Path) -> str:
-    """Return the first line of a file (`.gz` too) that is not blank, even of a binary file."""
+    """Return the first line of a file (`.gz` too) that is not blank, even of a binary file.
+
+    It is empty for a pipe, which can be read only once.
+    """
+    if path.exists() and not path.is_file():
+        return ""
     with path.open("rb") as file:
         lines: Iterable[bytes] = iter(lambda: file.readline(_LONGEST), b"")
         if path.suffix == ".gz":

@@ -73,10 +73,10 @@ def has_texts_only(columns: Sequence[str]) -> bool:
 def reason_to_stream(paths: Sequence[str]) -> str | None:
     """Return why files are streamed, for messages; None for small files, which are read whole."""
     for path in paths:
-        if not os.path.isfile(path):
-            kind = "an address" if "://" in path else "a pattern"
-            kind = "a folder" if os.path.isdir(path) else kind
-            return f"{path} is {kind}, which is streamed"
+        if os.path.isdir(path):
+            return f"the folder {path} is streamed"
+        if not os.path.exists(path):
+            return f"{path} is streamed"  # an address or a pattern
     if sum(os.path.getsize(path) for path in paths) >= LARGE:
         return f"files of {LARGE >> 20} MB and more are streamed"
     return None

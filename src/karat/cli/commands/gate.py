@@ -184,7 +184,8 @@ def _text_outputs(
     """Return the texts of one system and their references, from a table, a set or files."""
     column, id_column = columns["candidate"], columns["id"]
     table = TableOptions(candidate=() if column is None else (column,), id=id_column)
-    inputs = table.resolve(inputs, streams=column is not None or id_column is not None)
+    streams = column is not None or id_column is not None
+    inputs = table.resolve(inputs, metrics=[str(m) for m in metrics], streams=streams)
     if table.are_tables(inputs):
         if id_column is None:
             advice = "a table needs a column of ids: name it with --id"

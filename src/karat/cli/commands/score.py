@@ -133,7 +133,7 @@ def score_command(
     """
     from karat.api import score
 
-    inputs = table.resolve(inputs, settings["units"])
+    inputs = table.resolve(inputs, settings["units"], metrics=metrics)
     sorted_by = [] if view.sort is None else [view.sort]
     parsed = inputs.load_metrics([*(metrics or DEFAULT_METRICS), *sorted_by])
     segments = settings["segments"] = settings["segments"] or level == "segment"
@@ -288,7 +288,7 @@ def compare_command(
     """
     from karat.api import compare
 
-    inputs = table.resolve(inputs, settings["units"], settings["slices"])
+    inputs = table.resolve(inputs, settings["units"], settings["slices"], metrics)
     parsed = inputs.load_metrics(metrics or DEFAULT_METRICS)
     if slice_file is not None and settings["slices"] is not None:
         raise InputError("--slice and --slices exclude each other: leave out one")
