@@ -291,7 +291,7 @@ def _streams(source: Any) -> bool:
     """Return whether a table without named columns is streamed."""
     from karat.arrow.columns import has_usual_column
     from karat.arrow.frames import as_frame
-    from karat.tables.streams import has_texts_only, is_streamed_file, sample_columns
+    from karat.tables.streams import has_texts_only, reason_to_stream, sample_columns
 
     frame = as_frame(source)
     if frame is not None:
@@ -301,7 +301,7 @@ def _streams(source: Any) -> bool:
             return sample_columns(source) is not None
         except InputError:
             return has_usual_column(frame.names, "candidate") and has_usual_column(frame.names)
-    return is_streamed_file([os.fspath(path) for path in _table_parts(source)])
+    return reason_to_stream([os.fspath(path) for path in _table_parts(source)]) is not None
 
 
 def is_table(

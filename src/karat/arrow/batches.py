@@ -283,6 +283,8 @@ class BatchReader:
                 at, window = at + row + 1, _WINDOW
             else:
                 raise self._refusal(rows, at + row - rows.start, column, problem, _CANDIDATE)
+        if self._columns.empty_is_missing:
+            missing += _blank_rows(rows.batch.texts(place, rows.start, rows.stop)[0])
         return missing
 
     def _references(self, rows: RowRange) -> References:
@@ -361,6 +363,9 @@ class BatchReader:
         views, starts, row, problem = texts
         if row >= 0:
             raise self._refusal(rows, row, column, problem, expected)
+        if self._columns.empty_is_missing and expected in (_CANDIDATE, _REFERENCE):
+            for blank_row in _blank_rows(views):
+                raise self._refusal(rows, blank_row, column, _EMPTY, expected)
         return views, starts
 
     def _integers(self, rows: RowRange, column: str, expected: str = "a value") -> Ints:
@@ -400,7 +405,8 @@ _CANDIDATE, _REFERENCE = "a text", "at least one reference"
 """Texts that every row needs, for messages."""
 _SYSTEM_NAME = "the name of a system"
 _UNIT, _SLICE = "the label of its unit", "the label of its slice"
-_NO_TEXT = ("null", "an empty list", "a list that holds null")
+_EMPTY = "empty"
+_NO_TEXT = ("null", "an empty list", "a list that holds null", _EMPTY)
 """Problems that count as a missing text."""
 _WINDOW = 64
 """Number of rows to check at once after a missing text; the first check covers all rows."""
@@ -419,6 +425,17 @@ def _joined_texts(
         for views, starts in parts
     ]
     return joined, starts_of(np.concatenate(counts))
+
+
+_LONGEST_BLANK = 64
+"""Bytes of a text up to which it is checked for being blank."""
+
+
+def _blank_rows(views: _kernel.Views) -> list[int]:
+    """Return the rows whose text is empty or white space."""
+    if not (_kernel.view_sizes(views, 1) <= _LONGEST_BLANK).any():
+        return []
+    return [row for row, text in enumerate(views.strings()) if not text.strip()]
 
 
 def reference_hashes(references: References) -> Ints:

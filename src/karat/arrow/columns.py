@@ -32,6 +32,7 @@ class Columns:
     scores: tuple[str, ...] = ()  # columns of given scores
     system: str | None = None  # the system of all rows, if each file is a system
     skip_missing: bool = False  # True to leave out rows without a candidate or a reference
+    empty_is_missing: bool = False  # True if an empty cell is no text, as in CSV and TSV
     unit: str | None = None  # the units of intervals and tests; None: each id is one
     slice: str | None = None  # the slices of a comparison
 

@@ -277,7 +277,8 @@ def _row_ranges(
     Columns of scores are not stored: one file may have integers and another fractions.
     """
     reader, first = None, piece.first
-    columns = replace(columns, system=piece.system)
+    is_delimited = piece.format in ("csv", "tsv")
+    columns = replace(columns, system=piece.system, empty_is_missing=is_delimited)
     for batch in batches:
         schema, array = batch.__arrow_c_array__()
         if reader is None:

@@ -175,6 +175,53 @@ def _infer_columns(frame: Frame | None, path: str) -> ColumnNames:
     return columns.candidate, columns.reference or None, columns.by, columns.id
 
 
+def _columns_remark(opened: OpenTable, arguments: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return a remark on the columns of files if the user named none."""
+    columns = opened.columns
+    names = ("candidate", "reference", "by", "id")
+    if opened.frame is not None or any(arguments.get(name) is not None for name in names):
+        return ()
+    files = [file for system in opened.tables for file in system.files]
+    title = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1:,} more"
+    roles = {"candidate": ",".join(columns.candidate), "reference": ",".join(columns.reference)}
+    roles |= {"system": columns.by or "", "id": columns.id or ""}
+    named = ", ".join(f"{role}={column}" for role, column in roles.items() if column)
+    return (f"{title}: {named}",) if named else ()
+
+
+def _check_ids_of_files(opened: OpenTable, units: str | None) -> None:
+    """Reject the files of one table if their first rows have the same ids.
+
+    Files with the same ids are usually the outputs of several systems.
+    """
+    columns = opened.columns
+    if columns.by is not None or columns.wide or all(len(t.files) < 2 for t in opened.tables):
+        return
+    if columns.id is None:
+        path = opened.tables[0].files[0]
+        existing = table_format(path).columns(path)
+        usual = [name for name in existing if name.lower() in USUAL_COLUMNS["segment"]]
+        columns = replace(columns, id=usual[0] if usual else None)
+    if columns.id is None or units == columns.id:
+        return
+    opened = opened._replace(columns=columns)
+    for table in opened.tables:
+        first_files: dict[int | str, str] = {}
+        for file in table.files if len(table.files) > 1 else ():
+            rows = next(opened._replace(tables=[TableFiles(table.system, [file])]).ranges(), None)
+            ids = None if rows is None else rows.read().ids
+            for id in dict.fromkeys([] if ids is None else list(ids.listed())):
+                first = first_files.setdefault(id, file)
+                if first != file:
+                    raise InputError(
+                        f"{first} and {file} are parts of one table and both have the id "
+                        f"{quoted(str(id))}: if each file is a system, name the files one by one; "
+                        "if a column names the system, add --by COLUMN (in Python by=); if rows "
+                        f"with the same id are repeated answers, add --unit {columns.id} (in "
+                        "Python units=)"
+                    )
+
+
 def score_table(
     table: Any,
     metrics: Metrics = USUAL_METRICS,
@@ -207,16 +254,18 @@ def score_table(
     scores = RowScores() if segments and in_memory else None
     by_ids = segments and not in_memory
     by_unit = any(m.by_unit for m in load_metrics(metrics))
+    opened = _open_again(table, metrics, how)
+    _check_ids_of_files(opened, units)
     keep: dict[str, Any] = {"resampled": intervals or by_ids or by_unit, "single_rows": by_ids}
     how["units"] = units if intervals or how.get("shards") else None
     statistics = measure_table(table, metrics, **keep, scores=scores, progress=progress, **how)
     scoring = statistics.score(intervals=intervals, segments=by_ids, signature=signature)
+    remarks = _columns_remark(opened, how)
     if intervals and units is None:
-        remarks = _pooling_remarks(table, metrics, how, statistics)
-        scoring = replace(scoring, remarks=(*scoring.remarks, *remarks))
+        remarks += _pooling_remarks(table, metrics, how, statistics)
+    scoring = replace(scoring, remarks=(*scoring.remarks, *remarks))
     if not segments:
         return scoring
-    opened = _open_again(table, metrics, how)
     if scores is not None:
         return scores.add_to(scoring, opened)
     if not scoring.values:  # ids repeat
@@ -337,11 +386,12 @@ def compare_table(
             table must be one that can be read twice.
     """
     table = as_frame(table) or table
+    opened = _open_again(table, metrics, how)
+    _check_ids_of_files(opened, units)
     slices_of_ids = None if slices is None else _read_slices(table, metrics, slices, how)
     statistics = measure_table(
         table, metrics, resampled=True, units=units, progress=progress, **how
     )
-    opened = _open_again(table, metrics, how)
     _check_row_pairs(opened, statistics)
     comparison = statistics.compare(
         baseline,
@@ -354,6 +404,8 @@ def compare_table(
         signature=signature,
         slices=slices_of_ids,
     )
+    remarks = (*comparison.remarks, *_columns_remark(opened, how))
+    comparison = replace(comparison, remarks=remarks)
     if not (examples and comparison.values):
         return comparison
     has_ids = opened.columns.id is not None

@@ -450,6 +450,7 @@ def _preceding_references(candidates: Sequence[str]) -> dict[str, str]:
 
 _STREAMED_ROLES = {"candidate": "candidate", "reference": "reference", "system": "by", "id": "id"}
 """Roles of the columns that are read from streamed tables, and the names of their options."""
+_STANDARD_INPUTS = dict.fromkeys(("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"), "-")
 _BINARY_ENDINGS = (".parquet", ".pq", ".parquet.gz", ".pq.gz")
 
 
@@ -470,13 +471,16 @@ class TableOptions(NamedTuple):
         inputs: InputFiles,
         unit: str | None = None,
         slices: str | None = None,
+        metrics: Sequence[str] = (),
         streams: bool = True,
     ) -> InputFiles:
         """Return inputs with a set if CANDIDATE is one, or is tables that are read whole.
 
         Text files and tables that are streamed stay as they are. `unit` and `slices` may be columns
-        of a table. Without `streams`, every table is read whole.
+        of a table, as may be scores in `metrics`. Without `streams`, every table is read whole.
         """
+        candidates = [_STANDARD_INPUTS.get(name, name) for name in inputs.candidates]
+        inputs = inputs._replace(candidates=candidates)
         if inputs.evalset is not None or not inputs.candidates:
             return inputs
         source = _find_set(inputs)
@@ -484,10 +488,14 @@ class TableOptions(NamedTuple):
             return inputs.as_set(source)
         if self._are_streamable(inputs):
             has_slices = slices not in (None, LENGTH, *GROUPINGS)  # a column
-            if streams and (has_slices or self._are_streamed(inputs)):
+            reason = self._reason_to_stream(inputs, has_slices, metrics) if streams else None
+            if reason is not None:
+                _check_streamed_reading(inputs, reason)
                 return inputs
             return inputs.as_table_set(self._columns(inputs, unit))
         has_reference_files = any(os.path.isfile(name) for name in inputs.references)
+        if has_reference_files and inputs.read_as is None:
+            _check_reference_tables(inputs)
         if inputs.read_as is None and not has_reference_files and not inputs.optional_references:
             from karat.tables.files import is_table
 
@@ -495,23 +503,25 @@ class TableOptions(NamedTuple):
                 return inputs.as_table_set(self._columns(inputs, unit))
         return inputs
 
-    def _are_streamed(self, inputs: InputFiles) -> bool:
-        """Return whether tables are streamed: named columns, engines, and `is_streamed_file`."""
-        from karat.tables.streams import is_streamed_file
+    def _reason_to_stream(
+        self, inputs: InputFiles, has_slices: bool, metrics: Sequence[str]
+    ) -> str | None:
+        """Return why tables are streamed, for messages; None if they are read whole.
 
-        reading = inputs.reading
-        if replace(reading, columns=NamedTexts(), skip_missing=False).texts():
-            return False
-        if self._used() or (inputs.references and not reading.texts()):
-            return True
-        return {*reading.columns} <= {*_STREAMED_ROLES} and is_streamed_file(table_files(inputs))
+        Named columns are no reason, so that one reader decides how a file is read. But several
+        files are parts of one table if a column has the systems, or each column is a system.
+        """
+        from karat.tables.streams import reason_to_stream
 
-    def is_only_streamed(self, inputs: InputFiles) -> bool:
-        """Return whether tables cannot be read whole: by their size, or by these options."""
-        from karat.tables.streams import is_only_streamed
-
-        are_columns = {*self._used()} <= {*_STREAMED_ROLES.values()}
-        return not are_columns or is_only_streamed(table_files(inputs))
+        options = [name for name in self._used() if name not in _STREAMED_ROLES.values()]
+        if options or has_slices:
+            name = options[0].replace("_", "-") if options else "slice"
+            return f"--{name} streams the table"
+        if any(name.startswith("given:") and "column=" in name for name in metrics):
+            return "a metric reads a column, which streams the table"
+        if len(inputs.candidates) > 1 and (self.by is not None or len(self.candidate) > 1):
+            return "parts of one table are streamed"
+        return reason_to_stream(table_files(inputs))
 
     def _used(self) -> list[str]:
         """Return the names of options that differ from their defaults."""
@@ -590,12 +600,6 @@ class TableOptions(NamedTuple):
         settings = self._asdict()
         del settings["shard"]
         columns = {**inputs.reading.columns, **self._columns(inputs)}
-        unknown = [role for role in columns if role not in _STREAMED_ROLES]
-        if unknown:
-            problem = f"--column {unknown[0]}={columns[unknown[0]]}: this table is streamed"
-            raise InputError(
-                f"{problem}, which uses {', '.join(_STREAMED_ROLES)} only: leave it out"
-            )
         for role, name in _STREAMED_ROLES.items():
             settings[name] = columns.get(role)
         for role, names in (("candidate", self.candidate), ("reference", inputs.references)):
@@ -604,6 +608,43 @@ class TableOptions(NamedTuple):
         settings["skip_missing"] = inputs.reading.skip_missing
         settings["engine_options"] = {name: value for name, _, value in pairs}
         return settings
+
+
+def _check_reference_tables(inputs: InputFiles) -> None:
+    """Reject a table as candidate with a table as reference, whose lines are not segments."""
+    from karat.tables.files import has_table_ending
+
+    candidate = next(filter(has_table_ending, table_files(inputs)), None)
+    reference = next(filter(has_table_ending, inputs.references), None)
+    if candidate is not None and reference is not None:
+        problem = f"{candidate} and {reference} are tables, and a table has its references in"
+        raise InputError(
+            f"{problem} a column: name it with -r COLUMN; --read-as text reads lines of text"
+        )
+
+
+def _check_streamed_reading(inputs: InputFiles, reason: str) -> None:
+    """Reject settings for reading that streamed tables ignore."""
+    reading = inputs.reading
+    for f in fields(ReadingOptions):
+        value = getattr(reading, f.name)
+        if f.name in ("columns", "skip_missing") or value == f.default or not value:
+            continue
+        option = f.metadata["option"].split()[0]
+        text = (
+            " ".join(f"{name}={item}" for name, item in value.items())
+            if f.name == "scale"
+            else value
+        )
+        raise InputError(_ignored(f"{option} {text}", reason))
+    for role, column in reading.columns.items():
+        if role not in _STREAMED_ROLES:
+            raise InputError(_ignored(f"--column {role}={column}", reason))
+
+
+def _ignored(option: str, reason: str) -> str:
+    advice = "leave it out, or read the table whole with --set FILE"
+    return f"{option} is not used for streamed tables, and {reason}: {advice}"
 
 
 def _find_set(inputs: InputFiles) -> str | None:

@@ -135,8 +135,10 @@ class Catalogue(NamedTuple):
     def find_format(self, path: Path, line: str) -> str | None:
         """Return the format of a folder, or of a file by its first line.
 
-        Formats of installed packages are tried last.
+        Formats of installed packages are tried last. A pipe can be read only once: it has none.
         """
+        if not (path.is_file() or path.is_dir()):
+            return None
         return next(
             (name for name, format in self.formats.usable() if format.fits(path, line)), None
         )
@@ -174,7 +176,12 @@ class Catalogue(NamedTuple):
 
 
 def first_line(path: Path) -> str:
-    """Return the first line of a file (`.gz` too) that is not blank, even of a binary file."""
+    """Return the first line of a file (`.gz` too) that is not blank, even of a binary file.
+
+    It is empty for a pipe, which can be read only once.
+    """
+    if path.exists() and not path.is_file():
+        return ""
     with path.open("rb") as file:
         lines: Iterable[bytes] = iter(lambda: file.readline(_LONGEST), b"")
         if path.suffix == ".gz":

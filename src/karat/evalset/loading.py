@@ -426,7 +426,7 @@ def detect(path: Path) -> tuple[str, Path]:
         if not is_other or not _is_table(file):
             return matches[0]
         return TABLE, file
-    if path.is_file() and _is_table(path):
+    if not path.is_dir() and _is_table(path):
         return TABLE, path
     advice = f"expected a folder with karat.toml, or name the format ({', '.join(FORMATS)})"
     raise InputError(f"{path}: not recognised as an evaluation set: {advice}")

@@ -32,6 +32,7 @@ FLOOR = 64 << 20
 NOT_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
 """Errors of reading a damaged `.gz` file."""
 
+_ADVICE = f"if you trust it, set {VARIABLE} to the bytes to allow, such as 20G"
 _PIECE = 1 << 20
 _SIZE = re.compile(r"([0-9]{1,15})([KMG]?)B?", re.IGNORECASE)
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30}
@@ -52,12 +53,19 @@ def check_unpacked(name: str, packed: int, unpacked: int) -> None:
     """Raise if a file of `packed` bytes unpacks to too many bytes, `unpacked`."""
     allowed = max_unpacked()
     most = MAX_UNPACKED_BYTES if allowed is None else allowed
-    do = f"if you trust it, set {VARIABLE} to the bytes to allow, such as 20G"
     if unpacked > most:
-        raise InputError(f"{name}: it unpacks to more than {_format_size(most)}; {do}")
+        raise InputError(f"{name}: it unpacks to more than {_format_size(most)}; {_ADVICE}")
+    check_unpacked_ratio(name, packed, unpacked)
+
+
+def check_unpacked_ratio(name: str, packed: int, unpacked: int) -> None:
+    """Raise if a file unpacks to too many times its size; a streamed file may have any size."""
+    allowed = max_unpacked()
+    if allowed is not None and unpacked > allowed:
+        raise InputError(f"{name}: it unpacks to more than {_format_size(allowed)}; {_ADVICE}")
     if allowed is None and unpacked > FLOOR and unpacked > MAX_RATIO * packed:
         times = f"{MAX_RATIO} times its size ({_format_size(unpacked)} from {_format_size(packed)})"
-        raise InputError(f"{name}: it unpacks to more than {times}; {do}")
+        raise InputError(f"{name}: it unpacks to more than {times}; {_ADVICE}")
 
 
 def _format_size(size: int) -> str:

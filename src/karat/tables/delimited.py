@@ -12,10 +12,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import NamedTuple
 
 from karat.errors import InputError, quoted
-from karat.evalset.reading import csv_problem
+from karat.evalset.reading import USUAL_COLUMNS, csv_problem
 from karat.progress import Progress
 from karat.tables.decimals import decimal_separator
 from karat.tables.decoding import decode
@@ -158,7 +159,8 @@ def _read_text(
         return None
     if not rows:
         raise InputError(f"{name} is empty: expected a table")
-    grid = make_grid(rows, name, options.header)
+    columns = [column for names in options.columns.values() for column in names.split(",")]
+    grid = make_grid(rows, name, options.header, named=columns)
     body = rows[grid.first :]
     if at_end and complete:
         body, left_out = without_notes(body, after_blank, grid, "line")
@@ -379,6 +381,21 @@ def is_tabular_text(head: bytes, complete: bool) -> bool:
         return False
     evidence = header_evidence(header.cells, body[:COMPARED_ROWS])
     return evidence.names > 0 and evidence.is_header and not evidence.sentences
+
+
+def has_known_header(head: bytes, complete: bool) -> bool:
+    """Return whether the first line of a text has usual names of columns between separators."""
+    try:
+        text, _ = decode(head, "text", None, complete)
+    except InputError:
+        return False
+    line = next((line for line in text.splitlines() if line.strip()), "")
+    for separator in SEPARATORS:
+        cells = [cell.strip().strip('"') for cell in line.split(separator)]
+        usual = {cell.lower() for cell in cells} & {*chain(*USUAL_COLUMNS.values())}
+        if len(usual) > 1 and all(map(_is_plain_name, cells)):
+            return True
+    return False
 
 
 def _is_plain_name(cell: str) -> bool:

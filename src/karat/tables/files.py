@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
@@ -174,12 +174,39 @@ def read_table(
         return table
     with _open_content(source) as content:
         form = content_format(content)
+        _check_used(content.name, form, options)
         reader: FormatReader = load(READERS[form])
         table = reader(content, options, limit, progress)
     if not table.records and not table.unsettled:
         columns = f" (columns: {short(', '.join(table.columns))})" if table.columns else ""
         raise InputError(f"{table.name}: the table has no rows{columns}")
     return table
+
+
+_USED = {
+    "sheet": ("xlsx",),
+    "header": ("text", "xlsx"),
+    "separator": ("text",),
+    "encoding": ("text", "json"),
+    "decimal": ("text", "xlsx"),
+}
+"""Settings for reading -> the formats that they are for."""
+_FORMATS_IN_WORDS = {"xlsx": "workbooks", "text": "delimited text", "json": "JSON"}
+
+
+def _check_used(name: str, form: str, options: ReadingOptions) -> None:
+    """Reject settings without an effect on the format of a file."""
+    for f in fields(options):
+        if f.name in _USED and getattr(options, f.name) is not None and form not in _USED[f.name]:
+            raise _no_effect(name, form, f.metadata["option"].split()[0], _USED[f.name])
+    if "records" in options.columns and form != "json":
+        raise _no_effect(name, form, f"--column records={options.columns['records']}", ("json",))
+
+
+def _no_effect(name: str, form: str, option: str, used: Sequence[str]) -> InputError:
+    expected = " and ".join(_FORMATS_IN_WORDS[one_form] for one_form in used)
+    kind = _FORMATS_IN_WORDS.get(form, form).replace("workbooks", "a workbook")
+    return InputError(f"{name} is {kind}, and {option} is only for {expected}: leave it out")
 
 
 @contextmanager
@@ -258,16 +285,24 @@ def is_table(source: TableSource) -> bool:
         return is_frame
     if os.fspath(source) == "-":
         head = _standard_input_head()
-        return _is_table_head(head, head.endswith(b"\n"))
+        complete = head.endswith(b"\n")
+        has_header: bool = load("karat.tables.delimited:has_known_header")(head, complete)
+        return has_header or _is_table_head(head, complete)
     try:
         if not os.path.isfile(source):
-            return False
+            # A pipe can be read only once: its name decides.
+            return not os.path.isdir(source) and os.path.exists(source) and has_table_ending(source)
         with _open_content(source) as content:
             if content.ending in ENDINGS:
                 return True
             return _is_table_head(*content.first(HEAD_SIZE))
     except InputError:
         return False
+
+
+def has_table_ending(path: str | os.PathLike[str]) -> bool:
+    """Return whether the ending of a file is that of a table."""
+    return os.fspath(path).lower().removesuffix(".gz").rpartition(".")[2] in ENDINGS
 
 
 def _standard_input_head() -> bytes:

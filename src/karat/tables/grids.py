@@ -210,6 +210,7 @@ def find_header(
     option: str | None,
     merges: Merges = NO_MERGES,
     unit: str = "line",
+    named: Sequence[str] = (),
 ) -> tuple[int, int]:
     """Return the index of the first header row and that of the row after the header.
 
@@ -218,6 +219,8 @@ def find_header(
     """
     if option is not None:
         return _requested_header(rows, name, option)
+    if named and {*named} <= {str(cell).strip() for cell in rows[0].cells}:
+        return 0, 1
     fixed = unit == "line"
     top = _first_wide_row(rows, merges, fixed)
     depth = _header_depth(rows, top, merges, fixed)
@@ -385,12 +388,14 @@ def make_grid(
     option: str | None,
     merges: Merges = NO_MERGES,
     unit: str = "line",
+    named: Sequence[str] = (),
 ) -> Grid:
     """Return the header of rows that have cells, and which cells have columns.
 
-    `unit` is what numbers of rows count in messages: lines or rows.
+    `unit` is what numbers of rows count in messages: lines or rows. `named` are columns that the
+    user names: a first row that has them is the header.
     """
-    top, first = find_header(rows, name, option, merges, unit)
+    top, first = find_header(rows, name, option, merges, unit, named)
     header = rows[top:first]
     labels_below = _label_rows(rows, first)
     first += labels_below

@@ -151,6 +151,9 @@ def read_rows(
         table, schema = apply_schema(table, options)
         tables.append(table)
         roles.append(infer_roles(table, options, schema))
+    if options.scale and not any(table_roles.has_ratings for table_roles in roles):
+        problem = f"{tables[0].name} has no ratings, and --rating-scale is the scale of ratings"
+        raise InputError(f"{problem}: leave it out, or name their column with --column score=NAME")
     tables = _distinct_systems(tables)
     ids, remark = find_ids(tables, roles)
     rows = [

@@ -80,7 +80,7 @@ def build_set(
         reading=Reading(lister=""),
         location=path,
         references=[items[s].references for s in segments],
-        groups=_groups(segments, items, groups),
+        groups=_groups(segments, items, groups, "unit" in options.columns),
         sources=_sources(segments, items, remarks),
         contexts=_contexts(segments, items),
         dimensions=_dimensions(tables, ratings),
@@ -286,10 +286,16 @@ def _count_missing(
 
 
 def _groups(
-    segments: Sequence[str], items: dict[str, _ItemTexts], answers: dict[str, str]
+    segments: Sequence[str],
+    items: dict[str, _ItemTexts],
+    answers: dict[str, str],
+    names_unit: bool,
 ) -> list[str] | None:
-    """Return the group of each segment: its unit, or its item if items have several answers."""
-    if answers:
+    """Return the group of each segment: its unit, or its item if items have several answers.
+
+    With `names_unit`, the user named the column of units, which are then units of answers too.
+    """
+    if answers and not names_unit:
         return [answers.get(segment, segment) for segment in segments]
     units = [items[segment].unit for segment in segments]
     if all(unit is None for unit in units):

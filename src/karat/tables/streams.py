@@ -10,7 +10,6 @@ import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from karat.errors import InputError
 from karat.evalset.reading import USUAL_COLUMNS
 from karat.tables.files import InputTable, read_table
 from karat.tables.options import ReadingOptions
@@ -32,8 +31,6 @@ class StreamColumns(NamedTuple):
     reference: tuple[str, ...]
     by: str | None
     id: str | None
-    only_texts: bool
-    """Whether only candidates and references have a role, so that a set would show no more."""
 
 
 def stream_columns(table: InputTable, options: ReadingOptions) -> StreamColumns | None:
@@ -57,9 +54,7 @@ def stream_columns(table: InputTable, options: ReadingOptions) -> StreamColumns 
         return None
     if not all(text is None or isinstance(text, str) for text in texts):
         return None
-    further = (roles.system, roles.id, roles.unit, roles.question, roles.contexts)
-    only_texts = not any(further)
-    return StreamColumns(candidates, roles.references, roles.system, roles.id, only_texts)
+    return StreamColumns(candidates, roles.references, roles.system, roles.id)
 
 
 def sample_columns(source: Any, options: ReadingOptions | None = None) -> StreamColumns | None:
@@ -75,28 +70,16 @@ def has_texts_only(columns: Sequence[str]) -> bool:
     return (counts["candidate"], counts["reference"], counts["system"]) == (1, 1, 0)
 
 
-def is_only_streamed(paths: Sequence[str]) -> bool:
-    """Return whether a table cannot be read whole: large files, folders, patterns, addresses."""
-    if any(not os.path.isfile(path) for path in paths):
-        return True
-    return sum(os.path.getsize(path) for path in paths) >= LARGE
-
-
-def is_streamed_file(paths: Sequence[str]) -> bool:
-    """Return whether the files of a table are streamed.
-
-    They are if they cannot be read whole, and so is a single small file that has nothing but a
-    candidate and references.
-    """
-    if is_only_streamed(paths):
-        return True
-    if len(paths) > 1:
-        return False
-    try:
-        columns = sample_columns(paths[0])
-    except InputError:
-        return False
-    return columns is not None and columns.only_texts
+def reason_to_stream(paths: Sequence[str]) -> str | None:
+    """Return why files are streamed, for messages; None for small files, which are read whole."""
+    for path in paths:
+        if os.path.isdir(path):
+            return f"the folder {path} is streamed"
+        if not os.path.exists(path):
+            return f"{path} is streamed"  # an address or a pattern
+    if sum(os.path.getsize(path) for path in paths) >= LARGE:
+        return f"files of {LARGE >> 20} MB and more are streamed"
+    return None
 
 
 def _has_usual_ending(table: InputTable) -> bool:

@@ -13,7 +13,7 @@ from karat.arrow.pieces import TablePiece, file_size
 from karat.arrow.tables import DataTable
 from karat.errors import InputError
 from karat.evalset.reading import missing_column
-from karat.storage.unpacking import NOT_GZIP
+from karat.storage.unpacking import NOT_GZIP, check_unpacked_ratio
 from karat.text.sniffing import refuse_binary
 
 MAX_ROW_BYTES = 16 << 20
@@ -34,8 +34,9 @@ _TABLES = (
 class TextLines:
     """The lines of a file with their line ends, and the position of the reader."""
 
-    def __init__(self, file: IO[bytes], path: str) -> None:
+    def __init__(self, file: IO[bytes], path: str, packed: IO[bytes] | None = None) -> None:
         self._file, self._path = file, path
+        self._packed = packed  # the packed file if the table is a gzip file
         self.number = 0  # lines read so far
         self.read = 0  # bytes read so far
         self.row_start = 0  # bytes before the row that is being read
@@ -44,7 +45,7 @@ class TextLines:
         readline, most = self._file.readline, MAX_ROW_BYTES + 1
         while data := readline(most):
             self.number += 1
-            self.read += len(data)
+            self._count(len(data))
             if self.read - self.row_start > MAX_ROW_BYTES:
                 problem = f"a row of more than {MAX_ROW_BYTES >> 20} MB ends here or goes on"
                 advice = "shorten it, and look for a quote that is not closed"
@@ -58,7 +59,15 @@ class TextLines:
 
     def read_bytes(self, size: int) -> bytes:
         """Return the next bytes; empty at the end of the file."""
-        return self._file.read(size)
+        data = self._file.read(size)
+        self._count(len(data))
+        return data
+
+    def _count(self, size: int) -> None:
+        """Count bytes that were read; reject a gzip file that unpacks to too many."""
+        before, self.read = self.read, self.read + size
+        if self._packed is not None and before >> 20 != self.read >> 20:
+            check_unpacked_ratio(self._path, self._packed.tell(), self.read)
 
     def end_row(self) -> None:
         """Mark the last line as the end of a row."""
@@ -80,7 +89,7 @@ def text_lines(path: str, kind: str) -> Iterator[TextLines]:
             _check_text(archive.peek(2048)[:2048], b"" if packed else _last_bytes(file), path, kind)
             if archive.peek(len(_BOM)).startswith(_BOM):
                 archive.read(len(_BOM))
-            yield TextLines(archive, path)
+            yield TextLines(archive, path, file if packed else None)
     except NOT_GZIP as error:
         raise InputError(f"{path}: not a complete gzip file ({error})") from error
     except OSError as error:

@@ -127,9 +127,9 @@ def command(
             metric_files = [name for metric in parsed for name in metric.input_files()]
             check_output(output, metric_files, junit=junit)
             outputs = _text_outputs(inputs, parsed, columns, progress)
-            settings = {name: value for name, value in columns.items() if value is not None}
-            settings["threads"] = threads
-            if isinstance(outputs[0], str):  # a table
+            settings = {"threads": threads}
+            if isinstance(outputs[0], str):  # a streamed table
+                settings |= {name: value for name, value in columns.items() if value is not None}
                 settings["units"] = unit
             else:
                 settings["units"] = inputs.units(unit, outputs[0])
@@ -184,8 +184,8 @@ def _text_outputs(
     """Return the texts of one system and their references, from a table, a set or files."""
     column, id_column = columns["candidate"], columns["id"]
     table = TableOptions(candidate=() if column is None else (column,), id=id_column)
-    is_named = column is not None or id_column is not None
-    inputs = table.resolve(inputs, streams=is_named)
+    streams = column is not None or id_column is not None
+    inputs = table.resolve(inputs, metrics=[str(m) for m in metrics], streams=streams)
     if table.are_tables(inputs):
         if id_column is None:
             advice = "a table needs a column of ids: name it with --id"

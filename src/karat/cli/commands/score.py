@@ -133,9 +133,7 @@ def score_command(
     """
     from karat.api import score
 
-    reads_whole = settings["segments"] or signature_only or level != "system"
-    streams = not reads_whole or table.is_only_streamed(inputs)
-    inputs = table.resolve(inputs, settings["units"], streams=streams)
+    inputs = table.resolve(inputs, settings["units"], metrics=metrics)
     sorted_by = [] if view.sort is None else [view.sort]
     parsed = inputs.load_metrics([*(metrics or DEFAULT_METRICS), *sorted_by])
     segments = settings["segments"] = settings["segments"] or level == "segment"
@@ -290,7 +288,7 @@ def compare_command(
     """
     from karat.api import compare
 
-    inputs = table.resolve(inputs, settings["units"], settings["slices"])
+    inputs = table.resolve(inputs, settings["units"], settings["slices"], metrics)
     parsed = inputs.load_metrics(metrics or DEFAULT_METRICS)
     if slice_file is not None and settings["slices"] is not None:
         raise InputError("--slice and --slices exclude each other: leave out one")
