@@ -532,7 +532,9 @@ def _person_or_program(search: RoleSearch, name: str) -> InputError:
         row = next(
             i
             for i, value in enumerate(profile.values)
-            if not is_missing(value) and not is_missing_mark(value) and parse_rating(value) is None
+            if not is_missing(value)
+            and not is_missing_mark(value)
+            and parse_rating(value, search.table.decimal) is None
         )
         return InputError(
             f"{search.table.location(row)}: found {quoted(profile.values[row])} in column "
@@ -626,23 +628,18 @@ def _plain_dimensions(
 
 def _is_mean(search: RoleSearch, name: str, columns: Sequence[str]) -> bool:
     """Return whether a column is the mean or sum of others, and so no further ratings."""
-    column_values = search.profiles[name].values
+    column_values, decimal = search.profiles[name].values, search.table.decimal
     for row, cell in enumerate(column_values):
         record = search.table.records[row]
-        numbers = [search_number(record.get(column)) for column in columns]
+        numbers = [parse_rating(record.get(column), decimal) for column in columns]
         present = [n for n in numbers if n is not None]
-        value = search_number(cell)
+        value = parse_rating(cell, decimal)
         if value is None or not present:
             continue
         total = sum(present)
         if min(abs(value - total), abs(value - total / len(present))) > 0.06:
             return False
     return True
-
-
-def search_number(value: object) -> float | None:
-    """Return a cell as a number for comparisons of columns."""
-    return parse_rating(value)
 
 
 def _take_ratings(

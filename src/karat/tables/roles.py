@@ -189,7 +189,7 @@ def infer_roles(table: InputTable, options: ReadingOptions, schema: Schema | Non
 
     if not table.records:
         raise InputError(f"{table.name}: no rows: expected at least one below the header")
-    profiles = profile_columns(table.columns, table.records)
+    profiles = profile_columns(table.columns, table.records, table.decimal)
     free = [name for name in table.columns if not profiles[name].is_empty]
     search = RoleSearch(table, options, profiles, free, Roles(schema.label if schema else ""))
     search.declared = _declared_columns(table, options)

@@ -445,20 +445,11 @@ def _scores_of(
     for metric, column in columns:
         cell = record.get(column)
         if not is_missing(cell) and not is_missing_mark(cell):
-            value = parse_number_cell(cell, decimal)
+            value = parse_rating(cell, decimal)
             if value is None:
                 problem = f"found {quoted(cell)} in column {quoted(column)}, expected a number"
                 raise InputError(f"{location}: {problem}, or {option('ignore', column)}")
             yield TableScore(location, system, item, epoch, metric, value)
-
-
-def parse_number_cell(cell: Any, decimal: str = ".") -> float | None:
-    """Return a cell as a number, with the decimal separator of its table."""
-    if decimal == "," and isinstance(cell, str):
-        text = cell.strip()
-        if text.count(",") <= 1:
-            cell = text.replace(".", "").replace(",", ".") if "," in text else text
-    return parse_rating(cell)
 
 
 def _parse_ratings(
@@ -521,7 +512,7 @@ def _shared_scales(
             if isinstance(raw.cell, str)
             and not raw.cell.isdecimal()
             and not is_missing_mark(raw.cell)
-            and parse_rating(raw.cell) is None
+            and parse_rating(raw.cell, table.decimal) is None
         }
         for dimension, cells in by_dimension.items()
         if declared_scale(dimension, options.scale) is None
@@ -558,21 +549,29 @@ def _values(
         known_numbers: dict[Any, float | None] = {}
         for raw in cells:
             if isinstance(raw.cell, str) and raw.cell not in known_numbers:
-                known_numbers[raw.cell] = parse_number_cell(raw.cell, table.decimal)
+                known_numbers[raw.cell] = parse_rating(raw.cell, table.decimal)
         numbers = [
-            known_numbers[raw.cell]
-            if isinstance(raw.cell, str)
-            else parse_number_cell(raw.cell, table.decimal)
+            known_numbers[raw.cell] if isinstance(raw.cell, str) else parse_rating(raw.cell)
             for raw in cells
         ]
         bad = next((i for i, number in enumerate(numbers) if number is None), None)
         if bad is None:
             return [number for number in numbers if number is not None]
-        choices = parse_choices([raw.cell for raw in cells])
-        if choices:
-            return [
-                choices.get(str(raw.cell).strip(), parse_rating(raw.cell) or 0.0) for raw in cells
-            ]
+        by_column: dict[str, list[Any]] = {}
+        for raw in cells:
+            by_column.setdefault(raw.column, []).append(raw.cell)
+        by_choice = {
+            (column, text): number
+            for column, values in by_column.items()
+            for text, number in parse_choices(values, table.decimal).items()
+        }
+        numbers = [
+            by_choice.get((raw.column, str(raw.cell).strip()), number)
+            for raw, number in zip(cells, numbers, strict=True)
+        ]
+        if None not in numbers:
+            return [number for number in numbers if number is not None]
+        bad = numbers.index(None)
         labels = {id_of(raw.cell) or "" for raw in cells}
         words = find_word_scale(labels)
         if words is not None and scale is None:

@@ -1,0 +1,107 @@
+"""Values that are easily misread: numbers, choices, directions, scales, lists, empty cells."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import karat as kt
+from karat.tables.cells import parse_choices, parse_rating
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Any:
+    def read_text(text: Any, name: str = "t.csv", **options: Any) -> kt.EvalSet:
+        path = tmp_path / name
+        is_text = isinstance(text, str)
+        path.write_text(text if is_text else json.dumps(text), encoding="utf-8")
+        return kt.read_outputs(path, **options)
+
+    return read_text
+
+
+def refusal(read: Any, text: Any, name: str = "t.csv", **options: Any) -> str:
+    with pytest.raises(kt.InputError) as error:
+        read(text, name, **options)
+    return str(error.value)
+
+
+def scores(evalset: kt.EvalSet, metric: str) -> list[float]:
+    """Return the scores of the only system, in the order of segments."""
+    given = evalset.offered[metric]()
+    return list(given.segment_scores(evalset.systems[0], evalset.segments, None))
+
+
+# -------------------------------------------------------------------------------------- numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "decimal", "number"),
+    [
+        *(("1.234", ",", 1234), ("1.234,5", ",", 1234.5), ("3,5", ",", 3.5), ("3.5", ",", None)),
+        *(
+            ("3,5", ".", None),
+            ("1,234", ".", 1234),
+            ("1,234.5", ".", 1234.5),
+            ("1.234", ".", 1.234),
+        ),
+        *(("85 %", ".", 85), ("85,5 %", ",", 85.5), ("3,5", "", 3.5), ("4.5.2024", ",", None)),
+    ],
+)
+def test_numbers_have_the_separator_of_their_table(
+    text: str, decimal: str, number: float | None
+) -> None:
+    assert parse_rating(text, decimal) == number
+
+
+def table_of_costs(*cells: str) -> str:
+    rows = [f"{i};the cat {i} sat;{cell};{i},5" for i, cell in enumerate(cells)]
+    return "\n".join(["id;output;cost;latency", *rows, ""])
+
+
+def test_points_are_thousands_in_a_table_with_commas(read: Any) -> None:
+    evalset = read(table_of_costs("1.234", "2.000,25", "12"))
+    assert scores(evalset, "cost") == [1234, 2000.25, 12]
+
+
+def test_points_and_commas_are_refused(read: Any) -> None:
+    assert "'latency' with decimal commas ('0,5')" in refusal(read, table_of_costs("1.5", "2.5"))
+
+
+def test_thousands_follow_the_option(read: Any) -> None:
+    text = 'id,output,cost\n1,the cat sat,"1,234"\n2,a dog ran,"2,345"\n'
+    assert "--decimal , or --decimal ." in refusal(read, text)
+    assert scores(read(text, decimal=","), "cost") == [1.234, 2.345]
+    assert scores(read(text, decimal="."), "cost") == [1234, 2345]
+
+
+# -------------------------------------------------------------------------------------- choices
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["4-May", "3 - Mai", "1:30", "10-20", "2-3", "3 (was 5)", "4.5.2024", "2.000,25", "1.0-beta"],
+)
+def test_other_texts_are_no_choices(text: str) -> None:
+    assert not parse_choices([text, text, text])
+
+
+def test_most_cells_are_choices() -> None:
+    assert parse_choices(["4 - good", "5 - great", "4 - good"]) == {"4 - good": 4, "5 - great": 5}
+    assert not parse_choices([1, 2, 3, 4, "4 - good"])
+    assert not parse_choices(["4 - good", "4 - bad", "4 - good"])
+
+
+def rated(*cells: str, judge: str = "bob") -> str:
+    """Return a table with ratings of `alice` from 1 to 5, and those of a second judge."""
+    rows = [f"q{i},the cat {i} sat,{1 + i % 5},{cell}" for i, cell in enumerate(cells)]
+    return "\n".join([f"item,text,alice,{judge}", *rows, ""])
+
+
+@pytest.mark.parametrize("cell", ["4-May", "2-3", "3 (was 5)", "1:30", "five"])
+def test_text_among_ratings_is_refused_with_its_line(read: Any, cell: str) -> None:
+    message = refusal(read, rated("1", "2", cell, "4", "5", "3"))
+    assert f"line 4: found '{cell}' in column 'bob'" in message
