@@ -32,7 +32,7 @@ def refusal(read: Any, text: Any, name: str = "t.csv", **options: Any) -> str:
 def scores(evalset: kt.EvalSet, metric: str) -> list[float]:
     """Return the scores of the only system, in the order of segments."""
     given = evalset.offered[metric]()
-    return list(given.segment_scores(evalset.systems[0], evalset.segments, None))
+    return list(given.segment_scores(next(iter(evalset.systems)), evalset.segments, None))
 
 
 # -------------------------------------------------------------------------------------- numbers
@@ -105,3 +105,29 @@ def rated(*cells: str, judge: str = "bob") -> str:
 def test_text_among_ratings_is_refused_with_its_line(read: Any, cell: str) -> None:
     message = refusal(read, rated("1", "2", cell, "4", "5", "3"))
     assert f"line 4: found '{cell}' in column 'bob'" in message
+
+
+# ----------------------------------------------------------------------------------- directions
+
+
+@pytest.mark.parametrize(
+    ("name", "better"),
+    [
+        *((n, "lower") for n in ("rank", "mqm_errors", "issues", "mistakes", "penalty")),
+        *((n, "lower") for n in ("error_rate", "errorRate", "Fehlerzahl", "fautes", "errores")),
+        *((n, "higher") for n in ("fluency", "mqm", "no_errors", "accuracy_loss", "quality")),
+    ],
+)
+def test_ratings_follow_the_words_of_their_name(read: Any, name: str, better: str) -> None:
+    rows = [f"q{i},{judge},{name},{1 + i % 5}" for i in range(6) for judge in ("ann", "bob")]
+    evalset = read("\n".join(["item,judge,dimension,score", *rows, ""]))
+    assert evalset.dimensions[name].better == better
+
+
+def test_the_direction_is_that_of_the_column(read: Any) -> None:
+    evalset = read("id,system,comet,wer\n1,A,0.5,0.3\n2,A,0.6,0.2\n1,B,0.7,0.1\n2,B,0.8,0.1\n")
+    assert kt.metric("given:metric=x,column=wer").sign == -1
+    (comet,) = kt.metric("given:metric=ter,column=comet").for_evalset(evalset)
+    assert comet.sign == 1
+    with pytest.raises(kt.InputError, match="'wer' is the name of other scores"):
+        kt.metric("given:metric=wer,column=comet").for_evalset(evalset)
