@@ -162,7 +162,8 @@ def has_ratings(name: str, search: RoleSearch) -> bool:
     if profile.is_list or profile.is_nested:
         return False
     if profile.is_numeric:
-        return profile.has_small_numbers
+        is_judge = is_rater(name) and role_rank("id", name) is None
+        return profile.has_small_numbers or is_judge  # a wrong number is refused later
     if profile.number_share >= 0.5 and not profile.is_boolean:  # a wrong cell is refused later
         parts = read_name(name, search)
         is_plain = role_rank("rating", name) is not None or role_rank("score", name) is not None

@@ -21,6 +21,7 @@ from karat.tables.comparisons import share_of, side_names, side_pairs, unknown_w
 from karat.tables.files import InputTable
 from karat.tables.names import compact, scale_in_name
 from karat.tables.options import ReadingOptions
+from karat.tables.plausibility import RatedCell, check_ratings
 from karat.tables.roles import RatingColumn, Roles, option, option_name
 from karat.tables.scales import (
     Scale,
@@ -477,6 +478,11 @@ def _parse_ratings(
             numbers = values
         if scale is None:
             scale = infer_scale(dimension, dict.fromkeys(raw.column for raw in cells), numbers)
+            rated = [
+                RatedCell(raw.location, raw.column, raw.judge, raw.cell, number)
+                for raw, number in zip(marked, numbers, strict=True)
+            ]
+            check_ratings(dimension, rated, is_count=scale.better == "lower")
         for raw, number in zip(marked, numbers, strict=True):
             if scale.excludes(number):
                 problem = f"found {number:g} in column {quoted(raw.column)}"
