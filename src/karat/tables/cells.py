@@ -122,6 +122,12 @@ def parse_choices(values: Sequence[object], decimal: str = "") -> dict[str, floa
     return choices if is_unique and is_usual else {}
 
 
+def highest_rating(value: object) -> float | None:
+    """Return the end of the scale that a rating names: 5 for `4/5`; None for other cells."""
+    match = _OUT_OF.fullmatch(value.strip()) if isinstance(value, str) else None
+    return None if match is None else float(match[2])
+
+
 def _parse_shares(values: Sequence[object], decimal: str) -> dict[str, float]:
     """Return the numbers of ratings such as `4/5`; all have one scale, which numbers fit."""
     choices: dict[str, float] = {}

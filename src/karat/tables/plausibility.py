@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from karat.errors import InputError, quoted, short
 from karat.evalset.reading import Location
-from karat.tables.cells import is_percentage
+from karat.tables.cells import highest_rating, is_percentage
 from karat.tables.roles import option, option_name
 
 _FEWEST = 3  # ratings of a judge that show a scale
@@ -37,6 +37,7 @@ class RatedCell(NamedTuple):
 def check_ratings(dimension: str, ratings: Sequence[RatedCell], *, is_count: bool) -> None:
     """Refuse ratings without a declared scale that do not fit together; counts have no limit."""
     _check_percentages(dimension, ratings)
+    _check_ends(dimension, ratings)
     if not is_count:
         _check_outliers(dimension, ratings)
     _check_judges(dimension, ratings)
@@ -62,6 +63,25 @@ def _check_percentages(dimension: str, ratings: Sequence[RatedCell]) -> None:
             f"other ratings of {short(dimension)} are from {min(numbers):g} to {max(numbers):g}: "
             + _advice(dimension, f"{min(numbers):g}..{max(numbers):g}", first.column)
         )
+
+
+def _check_ends(dimension: str, ratings: Sequence[RatedCell]) -> None:
+    """Refuse ratings such as `4/10` beside `4/5`, or beside numbers that are all small."""
+    ends = {highest_rating(rating.cell) for rating in ratings}
+    named_ends = sorted(end for end in ends if end is not None)
+    numbers = [rating.value for rating in ratings if highest_rating(rating.cell) is None]
+    if not named_ends:
+        return
+    last = named_ends[-1]
+    if len(named_ends) == 1 and not (numbers and not last / 2 < max(numbers) <= last):
+        return
+    first = next(rating for rating in ratings if highest_rating(rating.cell) == last)
+    expected = f"to {named_ends[0]:g}" if len(named_ends) > 1 else f"up to {max(numbers):g}"
+    raise InputError(
+        f"{first.location}: found {quoted(first.cell)} in column {quoted(first.column)}, where "
+        f"other ratings of {short(dimension)} are {expected}: "
+        + _advice(dimension, f"{min(r.value for r in ratings):g}..{last:g}", first.column)
+    )
 
 
 def _check_outliers(dimension: str, ratings: Sequence[RatedCell]) -> None:

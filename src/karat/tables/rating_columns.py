@@ -49,6 +49,28 @@ def find_ratings(search: RoleSearch) -> None:
     else:
         _leave_out_measures(search)
     take_scores(search)
+    _check_judges(search)
+
+
+def _check_judges(search: RoleSearch) -> None:
+    """Refuse a column named like a judge, among columns of judges, that is not one of ratings."""
+    judges = [rating.column for rating in search.roles.ratings if rating.judge]
+    declared = {column for columns in search.declared.values() for column in columns}
+    for name in (*search.free, *search.roles.scores):
+        is_judge = judges and is_rater(name) and name not in declared
+        profile = search.profiles[name]
+        if not is_judge or profile.is_text or all(map(is_missing_mark, profile.present)):
+            continue
+        row = next(
+            row
+            for row, value in enumerate(profile.values)
+            if not is_missing(value) and not is_missing_mark(value)
+        )
+        raise InputError(
+            f"{search.table.location(row)}: found {quoted(profile.values[row])} in column "
+            f"{quoted(name)}, expected ratings as in column {quoted(judges[0])}; "
+            f"{option('ignore', name)} leaves the column out"
+        )
 
 
 def take_scores(search: RoleSearch) -> None:
@@ -172,7 +194,8 @@ def has_ratings(name: str, search: RoleSearch) -> bool:
 
 
 def _has_words(name: str, search: RoleSearch) -> bool:
-    scale = declared_scale(scale_in_name(name).name, search.options.scale)
+    dimension = "score" if is_rater(name) else scale_in_name(name).name
+    scale = declared_scale(dimension, search.options.scale)
     labels = [text for text in search.profiles[name].distinct if not is_missing_mark(text)]
     return bool(scale and scale.words) or find_word_scale(labels) is not None
 
@@ -466,7 +489,7 @@ def _refuse_unknown_words(search: RoleSearch) -> None:
             numbers = [text for text in labels if any(c.isdigit() for c in text)]
             if numbers:
                 continue  # a wrong number: refused with its line
-            dimension = parts.dimension or scale_in_name(name).name
+            dimension = parts.dimension or ("score" if parts.judge else scale_in_name(name).name)
             raise search.refuse(
                 f"column {quoted(name)} has the ratings {short(', '.join(map(quoted, labels)))}, "
                 "whose order is not known",
