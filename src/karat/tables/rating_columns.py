@@ -50,6 +50,21 @@ def find_ratings(search: RoleSearch) -> None:
         _leave_out_measures(search)
     take_scores(search)
     _check_judges(search)
+    _check_scores(search)
+
+
+def _check_scores(search: RoleSearch) -> None:
+    """Refuse a wrong cell in a column that is named like scores and has numbers otherwise."""
+    for name in search.free:
+        profile = search.profiles[name]
+        is_named = (
+            is_in("metrics", name)
+            or is_in("measures", name)
+            or role_rank("rating", name) is not None
+            or role_rank("score", name) is not None
+        )
+        if is_named and not profile.is_numeric and profile.number_share >= 0.5:
+            raise _person_or_program(search, name)
 
 
 def _check_judges(search: RoleSearch) -> None:
