@@ -81,7 +81,7 @@ def test_indices_and_columns_of_pandas():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"x": [1, 2]})
     assert read_table(frame.set_index(pandas.Index(["p", "q"], name="id"))).columns == ("id", "x")
-    assert read_table(frame.set_index(pandas.Index(["p", "q"]))).columns == ("", "x")
+    assert read_table(frame.set_index(pandas.Index(["p", "q"]))).columns == ("index", "x")
     assert read_table(frame[::-1]).columns == ("x",)
     assert read_table(frame.iloc[[1]]).records == [{"x": 2}]
     labels = pandas.MultiIndex.from_tuples([("a", "x"), ("a", "y")])

@@ -26,6 +26,13 @@ LOWER = frozenset(
         *("error", "errors", "mistake", "mistakes", "fault", "faults", "bug", "bugs", "defects"),
         *("failure", "failures", "failed", "crashes", "timeouts", "violation", "violations"),
         *("penalty", "penalties", "omissions", "misses", "fehler", "erreur", "erreurs", "errores"),
+        *("errorrate", "errorcount", "issue", "issues", "problem", "problems", "flaw", "flaws"),
+        *("severity", "defect", "typos", "strafpunkte", "mängel", "schwere"),
+        *("fehlerzahl", "fehleranzahl", "fehlerquote", "fehlerrate", "faute", "fautes", "défauts"),
+        *("pénalité", "pénalités", "fallo", "fallos", "defectos", "penalización"),
+        *("errore", "errori", "difetti", "penalità", "sbagli"),
+        # places
+        *("rank", "ranks", "ranking", "rang", "ränge", "platz", "rangplatz", "platzierung"),
         *("toxicity", "toxic", "harm", "harmful", "harmfulness", "hallucination"),
         *("hallucinations", "hallucinated", "bias", "redundancy", "repetition"),
         *(
@@ -65,6 +72,8 @@ HIGHER = frozenset(
 """Words of scores of which higher is better."""
 _GENERAL = frozenset(["score", "scores", "rating", "ratings", "grade", "grades", "stars", "points"])
 """Words of which higher is better unless another word of the name has a direction."""
+_FAULTS = frozenset(["error", "errors", "issues", "penalty", "penalties", "severity", "mistakes"])
+"""Words of scores by MQM of which lower is better."""
 _NEGATIONS = frozenset(["no", "non", "not", "without", "free", "un", "anti", "negative", "neg"])
 """Words that may reverse the direction of a name, which is then unknown."""
 _SPEED = re.compile(
@@ -93,7 +102,10 @@ def direction_of_name(name: str, is_file: bool = False) -> int:
     words = {*joined_words, *words_of_parts}
     words |= {re.sub(r"\d+$", "", word) for word in words}  # comet22, rouge1
     is_lower = bool(words & LOWER) or bool(_COUNT.search(snake_case)) or "per" in first_words
-    is_higher = bool(words & HIGHER)
+    higher_words = words & HIGHER
+    if words & _FAULTS:
+        higher_words = higher_words - {"mqm"}  # the errors that MQM counts
+    is_higher = bool(higher_words)
     if words & _NEGATIONS or (is_lower and is_higher):
         return 0
     if is_lower or is_higher:

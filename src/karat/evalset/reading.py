@@ -176,7 +176,7 @@ def list_columns(columns: Sequence[str]) -> str:
 
 def missing_column(table: str, column: str, columns: Sequence[str]) -> InputError:
     """Return the error for a column that a table does not have."""
-    has = f"(it has {list_columns(columns)})"
+    has = f"(it has {list_columns(columns)})" if any(columns) else "(its columns have no names)"
     return InputError(f"{table} has no column {quoted(column)}{nearest(column, columns)} {has}")
 
 

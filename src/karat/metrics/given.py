@@ -163,6 +163,12 @@ class ExternalScores(Metric):
 
     def _with_column(self, evalset: EvalSet, column: str) -> ExternalScores:
         """Return this metric with scores that come with the set."""
+        if self.metric not in (None, column) and self.metric in evalset.offered:
+            name = type(self)(column=self.metric)
+            raise InputError(
+                f"{self}: {quoted(self.metric)} is the name of other scores of {evalset.name}: "
+                f"{name} takes them, {type(self)(column=column)} those of {quoted(column)}"
+            )
         if column in evalset.offered:
             return self.with_scores(evalset.offered[column]())
         raise self._no_such_scores(evalset, column)
@@ -185,8 +191,9 @@ class ExternalScores(Metric):
 
     @cached_property
     def _named_direction(self) -> int:
-        """1 or -1 by the name, 0 if the name does not say it."""
-        return direction_of_name(self.label, is_file=not (self.metric or self.column))
+        """1 or -1 by the name, 0 if the name does not say it; that of the column comes first."""
+        of_column = 0 if self.column is None else direction_of_name(self.column, is_file=True)
+        return of_column or direction_of_name(self.label, is_file=not (self.metric or self.column))
 
     @property
     def _declares_direction(self) -> bool:

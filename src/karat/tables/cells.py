@@ -15,12 +15,14 @@ from typing import Any
 
 from karat.errors import date_text
 from karat.evalset.reading import parse_number
-from karat.tables.names import missing_marks
+from karat.tables.names import compact, missing_marks, word_lists
 
-_PERCENT = re.compile(r"([+-]?\d+(?:[.,]\d+)?)\s*%")
 _COMMA = re.compile(r"[+-]?\d+,(?:\d{1,2}|\d{4,})")
+_WITH_COMMA = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+)?(?:,\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
+_WITH_POINT = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?", re.ASCII)
 _STARS = re.compile(r"[★⭐☆️\s]+")
-_CHOICE = re.compile(r"(-?\d{1,3})\s*(?:[-–—:.)=]|\()\s*\S.*", re.DOTALL)
+_CHOICE = re.compile(r"(-?\d{1,3})\s*[-–—:.)=(]+\s*([^\W\d_]+)(?:[^\d]*)")
+_OUT_OF = re.compile(r"(\d{1,3}(?:[.,]\d+)?)\s*/\s*([1-9]\d{0,2})", re.ASCII)
 _CODE = re.compile(r"[A-Za-z]{1,4}[-_ ]?\d{1,6}|[A-Za-z][A-Za-z0-9.]{0,15}[-_#/]\d{1,6}")
 _LONGEST_MARK = 40  # with spaces
 _SAMPLE = 2000  # cells from which lengths are estimated
@@ -52,10 +54,11 @@ def _is_mark(text: str) -> bool:
     return text.strip().lower() in missing_marks()
 
 
-def parse_rating(value: object) -> float | None:
+def parse_rating(value: object, decimal: str = "") -> float | None:
     """Return a cell as a finite number, None for other values.
 
-    Texts may be percentages (`85 %` is 85), have a decimal comma (`3,5`) or be stars (`★★☆`, 2).
+    Texts may be percentages (`85 %` is 85) or stars (`★★☆`, 2), and have the decimal separator of
+    their table; if it is unknown (""), also a decimal comma (`3,5`).
     """
     if isinstance(value, bool):
         return float(value)
@@ -69,35 +72,77 @@ def parse_rating(value: object) -> float | None:
         return float(text.lower() == "true")
     if text and _STARS.fullmatch(text):
         return float(sum(c in "★⭐" for c in text)) or None
-    if match := _PERCENT.fullmatch(text):
-        text = match[1].replace(",", ".")
-    elif _COMMA.fullmatch(text):
-        text = text.replace(",", ".")
-    return parse_number(text)
+    return parse_number(_with_point(text.removesuffix("%").rstrip(), decimal))
+
+
+def _with_point(text: str, decimal: str) -> str:
+    """Return a number without marks of thousands and with a point; "" if it is none."""
+    if decimal == ",":
+        is_number = _WITH_COMMA.fullmatch(text) is not None
+        return text.replace(".", "").replace(",", ".") if is_number else ""
+    if _WITH_POINT.fullmatch(text) and decimal == ".":
+        return text.replace(",", "")
+    is_unknown = not decimal and _COMMA.fullmatch(text) is not None
+    return text.replace(",", ".") if is_unknown else text
+
+
+def is_percentage(value: object) -> bool:
+    """Return whether a cell is a number with a percent sign."""
+    return isinstance(value, str) and value.rstrip().endswith("%")
 
 
 def parse_choice(value: object) -> float | None:
-    """Return the number at the start of a choice: `4 - good` is 4."""
+    """Return the number at the start of a choice: `4 - good` is 4; `4-May` is a date."""
     match = _CHOICE.fullmatch(value.strip()) if isinstance(value, str) else None
-    return None if match is None or len(match[0]) > SHORT else parse_number(match[1])
+    if match is None or len(match[0]) > SHORT or compact(match[2]) in word_lists()["months"]:
+        return None
+    return parse_number(match[1])
 
 
-def parse_choices(values: Sequence[object]) -> dict[str, float]:
-    """Return the numbers of choices such as `4 - good` by text; nothing if a value is not one.
+def parse_choices(values: Sequence[object], decimal: str = "") -> dict[str, float]:
+    """Return the numbers of choices by text: `4 - good` and `4/5` are 4.
 
-    Texts and numbers must correspond one to one; a number alone is a choice, too.
+    Nothing is returned if a value is neither a choice nor a number, if most values are numbers
+    alone, or if texts and numbers do not correspond one to one.
     """
-    choices: dict[str, float] = {}
+    choices = _parse_shares(values, decimal)
+    if choices:
+        return choices
+    n_choices = 0
     for value in values:
         number = parse_choice(value)
-        plain = parse_rating(value) if number is None else None
-        if number is None and plain is None:
-            return {}
         if number is not None:
             choices[str(value).strip()] = number
+            n_choices += 1
+        elif parse_rating(value, decimal) is None:
+            return {}
     texts = {re.sub(r"\W+", " ", text).strip() for text in choices}
     is_unique = len({*choices.values()}) == len(choices) == len(texts)
-    return choices if is_unique and len(choices) < max(len(values), 2) else {}
+    is_usual = 2 * n_choices > len(values) and len(choices) < max(len(values), 2)
+    return choices if is_unique and is_usual else {}
+
+
+def highest_rating(value: object) -> float | None:
+    """Return the end of the scale that a rating names: 5 for `4/5`; None for other cells."""
+    match = _OUT_OF.fullmatch(value.strip()) if isinstance(value, str) else None
+    return None if match is None else float(match[2])
+
+
+def _parse_shares(values: Sequence[object], decimal: str) -> dict[str, float]:
+    """Return the numbers of ratings such as `4/5`; all have one scale, which numbers fit."""
+    choices: dict[str, float] = {}
+    highest: set[float] = set()
+    numbers: list[float] = []
+    for value in values:
+        match = _OUT_OF.fullmatch(value.strip()) if isinstance(value, str) else None
+        number = parse_rating(value if match is None else match[1], decimal)
+        if number is None:
+            return {}
+        numbers.append(number)
+        if match is not None:
+            choices[str(value).strip()] = number
+            highest.add(float(match[2]))
+    return choices if len(highest) == 1 and max(numbers) <= max(highest) else {}
 
 
 def parse_list(value: object) -> list[Any] | None:
@@ -191,6 +236,8 @@ class ColumnProfile:
     name: str
     values: Sequence[Any] = field(repr=False)
     """All cells, None if missing."""
+    decimal: str = ""
+    """The decimal separator of numbers in texts; "" if it is unknown."""
 
     @cached_property
     def present(self) -> list[Any]:
@@ -225,11 +272,14 @@ class ColumnProfile:
     @cached_property
     def numbers(self) -> list[float]:
         """The cells as numbers; empty if a cell is not a number, nor marked as missing."""
+        first = next((value for value in self.present if not is_missing_mark(value)), None)
+        if isinstance(first, str) and len(first) > SHORT:
+            return []
         choices = self.choices
         numbers: list[float] = []
         for value in self.present:
             number = choices.get(value.strip()) if choices and isinstance(value, str) else None
-            number = parse_rating(value) if number is None else number
+            number = parse_rating(value, self.decimal) if number is None else number
             if number is not None:
                 numbers.append(number)
             elif not is_missing_mark(value):
@@ -238,11 +288,9 @@ class ColumnProfile:
 
     @cached_property
     def choices(self) -> dict[str, float]:
-        """The numbers of cells such as `4 - good`."""
-        first = next((value for value in self.present if not is_missing_mark(value)), None)
-        if parse_choice(first) is None and parse_rating(first) is None:
-            return {}
-        return parse_choices([value for value in self.present if not is_missing_mark(value)])
+        """The numbers of cells such as `4 - good` or `4/5`."""
+        cells = [value for value in self.present if not is_missing_mark(value)]
+        return parse_choices(cells, self.decimal)
 
     @property
     def is_numeric(self) -> bool:
@@ -253,7 +301,7 @@ class ColumnProfile:
     def number_share(self) -> float:
         """Share of numbers among the cells that are not marked as missing."""
         cells = [value for value in self.present[:_SAMPLE] if not is_missing_mark(value)]
-        n_numbers = sum(parse_rating(value) is not None for value in cells)
+        n_numbers = sum(parse_rating(value, self.decimal) is not None for value in cells)
         return n_numbers / max(len(cells), 1)
 
     @property
@@ -324,7 +372,10 @@ class ColumnProfile:
 
 
 def profile_columns(
-    columns: Sequence[str], records: Sequence[Mapping[str, Any]]
+    columns: Sequence[str], records: Sequence[Mapping[str, Any]], decimal: str = ""
 ) -> dict[str, ColumnProfile]:
     """Return the profile of each column."""
-    return {name: ColumnProfile(name, [record.get(name) for record in records]) for name in columns}
+    return {
+        name: ColumnProfile(name, [record.get(name) for record in records], decimal)
+        for name in columns
+    }

@@ -78,7 +78,7 @@ def unfold_comparisons(table: InputTable, options: ReadingOptions) -> InputTable
         return table
     named_columns = {name for pair in pairs for name in pair.columns}
     declared = {part.strip() for text in options.columns.values() for part in text.split(",")}
-    profiles = profile_columns(sorted(named_columns), table.records)
+    profiles = profile_columns(sorted(named_columns), table.records, table.decimal)
     systems = next((pair for pair in pairs if _are_systems(pair, pairs, profiles)), None)
     if systems is None or named_columns & declared:
         return table

@@ -8,6 +8,8 @@ from typing import Any
 
 from karat.errors import InputError, quoted
 from karat.tables.grids import is_number
+from karat.tables.names import role_rank
+from karat.tables.options import ReadingOptions
 
 _COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*%?\s*", re.ASCII)
 _DOT = re.compile(r"\s*[+-]?\d*\.\d+(?:[eE][+-]?\d+)?\s*%?\s*", re.ASCII)
@@ -46,14 +48,56 @@ def decimal_separator(
     columns: Sequence[str],
     name: str,
     separator: str,
-    requested: str | None,
+    options: ReadingOptions,
 ) -> str:
-    """Return the decimal separator of the numbers in a table; refuse a column that has both."""
-    if requested is not None:
-        if requested not in (".", ","):
-            raise InputError(f"decimal {quoted(requested)}: expected . or ,")
-        return requested
-    has_comma = has_unclear = False
+    """Return the decimal separator of the numbers in a table; refuse a table that has both."""
+    if options.decimal is not None:
+        if options.decimal not in (".", ","):
+            raise InputError(f"decimal {quoted(options.decimal)}: expected . or ,")
+        return options.decimal
+    forms = _forms_of_columns(records, _columns_of_numbers(columns, options))
+    marks: dict[str, tuple[str, str]] = {}  # separator -> column, cell
+    for column, form in forms.items():
+        if len(form.marks) == 2:
+            both = " and ".join(quoted(cell) for cell in form.marks.values())
+            raise InputError(
+                f"{name}: the column {quoted(column)} has numbers with decimal points and with "
+                f"decimal commas ({both}): write all of them alike, or use --decimal"
+            )
+        for mark, cell in form.marks.items():
+            marks.setdefault(mark, (column, cell))
+    if len(marks) == 2:
+        (first, cell), (second, other) = marks["."], marks[","]
+        raise InputError(
+            f"{name}: the column {quoted(first)} has numbers with decimal points ({quoted(cell)}), "
+            f"{quoted(second)} with decimal commas ({quoted(other)}): write all of them alike, or "
+            f"leave out a column with --column ignore={second}"
+        )
+    if marks:
+        return next(iter(marks))
+    for column, form in forms.items():
+        if "," in form.unclear and separator != ";":
+            raise InputError(
+                f"{name}: {quoted(form.unclear)} in the column {quoted(column)} may be a decimal "
+                "number or thousands: say which with --decimal , or --decimal ."
+            )
+    return "," if any("," in form.unclear for form in forms.values()) else "."
+
+
+def _columns_of_numbers(columns: Sequence[str], options: ReadingOptions) -> list[str]:
+    """Return the columns that may have numbers: no ids, and no columns that are left out."""
+    texts = (
+        text for role, text in options.columns.items() if role not in ("score", "metric", "judge")
+    )
+    declared = {part.strip() for text in texts for part in (text, *text.split(","))}
+    return [name for name in columns if name not in declared and role_rank("id", name) is None]
+
+
+def _forms_of_columns(
+    records: Sequence[Mapping[str, Any]], columns: Sequence[str]
+) -> dict[str, _NumberForms]:
+    """Return the forms of numbers in each column that has mostly numbers."""
+    by_column = {}
     for column in columns:
         forms = _NumberForms()
         for record in records:
@@ -62,19 +106,6 @@ def decimal_separator(
                 forms.add(cell)
             if forms.cells == _FIRST_CELLS and not forms.numbers:
                 break  # texts
-        if 2 * forms.numbers < forms.cells or not forms.cells:
-            continue
-        if len(forms.marks) == 2:
-            both = " and ".join(quoted(cell) for cell in forms.marks.values())
-            raise InputError(
-                f"{name}: the column {quoted(column)} has numbers with decimal points and with "
-                f"decimal commas ({both}): write all of them alike, or use --decimal"
-            )
-        has_comma |= "," in forms.marks
-        has_unclear |= "," in forms.unclear and "." not in forms.marks
-        if "," in forms.unclear and not forms.marks and separator != ";" and not has_comma:
-            raise InputError(
-                f"{name}: {quoted(forms.unclear)} in the column {quoted(column)} may be a decimal "
-                "number or thousands: say which with --decimal , or --decimal ."
-            )
-    return "," if has_comma or (has_unclear and separator == ";") else "."
+        if forms.cells and 2 * forms.numbers >= forms.cells:
+            by_column[column] = forms
+    return by_column

@@ -184,7 +184,7 @@ def _read_text(
         system=content.stem,
         remarks=(*remarks, *grid.remarks, *notes),
         texts_only=True,
-        decimal=decimal_separator(records, grid.names, name, dialect.separator, options.decimal),
+        decimal=decimal_separator(records, grid.names, name, dialect.separator, options),
         levels=grid.levels,
     )
 

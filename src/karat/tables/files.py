@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
@@ -56,8 +56,8 @@ class InputTable:
     """Notes on the reading of the file: encoding, separator, header row, sheet, rows left out."""
     texts_only: bool = False
     """Whether all cells are text, so that numbers have to be parsed."""
-    decimal: str = "."
-    """The decimal separator of numbers in texts: `.` or `,`."""
+    decimal: str = ""
+    """The decimal separator of numbers in texts: `.` or `,`; "" if it is unknown."""
     computed: frozenset[str] = frozenset()
     """Columns of a workbook that are formulas of other columns, such as a mean of raters."""
     levels: tuple[str, ...] = ()
@@ -171,7 +171,7 @@ def read_table(
     options = options or ReadingOptions()
     if not isinstance(source, str | os.PathLike):
         table: InputTable = load("karat.tables.frames:read_frame")(source, limit)
-        return table
+        return _with_decimal(table, options)
     with _open_content(source) as content:
         form = content_format(content)
         _check_used(content.name, form, options)
@@ -180,7 +180,15 @@ def read_table(
     if not table.records and not table.unsettled:
         columns = f" (columns: {short(', '.join(table.columns))})" if table.columns else ""
         raise InputError(f"{table.name}: the table has no rows{columns}")
-    return table
+    return _with_decimal(table, options)
+
+
+def _with_decimal(table: InputTable, options: ReadingOptions) -> InputTable:
+    """Return a table with the decimal separator of its numbers in texts."""
+    if table.decimal:
+        return table
+    find: Callable[..., str] = load("karat.tables.decimals:decimal_separator")
+    return replace(table, decimal=find(table.records, table.columns, table.name, "", options))
 
 
 _USED = {
@@ -188,7 +196,6 @@ _USED = {
     "header": ("text", "xlsx"),
     "separator": ("text",),
     "encoding": ("text", "json"),
-    "decimal": ("text", "xlsx"),
 }
 """Settings for reading -> the formats that they are for."""
 _FORMATS_IN_WORDS = {"xlsx": "workbooks", "text": "delimited text", "json": "JSON"}

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from fractions import Fraction
 from itertools import islice
 from typing import Any
+from uuid import UUID
 
 from karat.errors import InputError, quoted
 from karat.installation import import_package
@@ -31,6 +36,42 @@ def _is_column(values: Any) -> bool:
 
 def read_frame(data: Any, limit: int | None = None) -> InputTable:
     """Return the records of a table in memory."""
+    if isinstance(data, type):
+        raise InputError(f"{data.__name__} is a class, expected a data frame or a list of dicts")
+    try:
+        table = _read_table(data, limit)
+    except RecursionError as error:
+        raise InputError(f"{NAME}: a cell is nested too deep, or contains itself") from error
+    for column in table.columns:
+        _check_values(table, column)
+    return table
+
+
+_VALUES = (str, int, float, Decimal, Fraction, Mapping, list, date, time, timedelta, UUID, Enum)
+_HUGE = 10_000  # bits
+
+
+def _check_values(table: InputTable, column: str) -> None:
+    """Refuse cells that are neither texts nor numbers, dates, lists or objects."""
+    for row, record in enumerate(table.records):
+        value = record.get(column)
+        if value is None or type(value) in (str, float):
+            continue
+        is_huge = isinstance(value, int) and value.bit_length() > _HUGE
+        is_known = isinstance(value, _VALUES) or hasattr(value, "dtype") or _is_missing(value)
+        if is_huge or not (is_known or isinstance(value, complex)):
+            kind = "a number with too many digits" if is_huge else type(value).__name__
+            raise InputError(
+                f"{table.location(row)}: found {kind} in column {quoted(column)}, expected text or "
+                "a number"
+            )
+
+
+def _is_missing(value: Any) -> bool:
+    return type(value).__name__ in ("NAType", "NaTType")
+
+
+def _read_table(data: Any, limit: int | None) -> InputTable:
     if isinstance(data, list | tuple) and data:
         return _read_records(data, limit)
     if isinstance(data, Mapping):
@@ -103,11 +144,12 @@ def _columns_of_pandas(data: Any) -> _Columns:
     index = data.index
     levels = [index.get_level_values(level) for level in range(index.nlevels)]
     if type(index).__name__ != "RangeIndex" or index.name is not None:
-        labels = ["" if name is None else str(name) for name in index.names]
-        is_plain = labels == [""] and levels[0].tolist() == list(range(len(data)))
-        if not is_plain:
-            names = [*labels, *names]
-            columns = [*(level.tolist() for level in levels), *columns]
+        for level, label in zip(reversed(levels), reversed(index.names), strict=True):
+            labels = level.tolist()
+            if label is None and not all(isinstance(value, str) for value in labels):
+                continue  # numbers of rows before they were filtered, sorted or joined
+            names = ["index" if label is None else str(label), *names]
+            columns = [labels, *columns]
     if not names:
         raise InputError(f"{NAME} has no columns")
     return names, zip(*columns, strict=True)

@@ -267,6 +267,10 @@ def _choose_records(document: Any, name: str, path: str | None) -> _Chosen:
     chosen = _column_records(document, name)
     if chosen is not None:
         return chosen
+    lengths = {key: len(v) for key, v in document.items() if isinstance(v, list)}
+    if 1 < len(lengths) == len(document) and len({*lengths.values()}) > 1:
+        listed = ", ".join(f"{short(key)} {length:,}" for key, length in lengths.items())
+        raise _Unsettled(f"{name}: columns have different lengths ({listed}), expected equal ones")
     nested = [isinstance(value, dict) for value in document.values()]
     if any(nested) and (all(nested) or not _has_usual(document)):
         raise _Unsettled(

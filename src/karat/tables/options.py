@@ -107,9 +107,11 @@ class ReadingOptions(Settings):
             if skip_missing.lower() not in ("yes", "no", "true", "false"):
                 raise InputError(f"skip_missing={skip_missing}: expected yes or no")
             skip_missing = skip_missing.lower() in ("yes", "true")
+        if isinstance(header, bool | float):
+            raise InputError(f"header={header}: expected a row such as 1, rows 1-2, or none")
         return cls(
-            columns=_columns_by_role(columns or ()),
-            scale=_scales_by_dimension(scale or ()),
+            columns=NamedTexts() if not columns else _columns_by_role(columns),
+            scale=NamedTexts() if not scale else _scales_by_dimension(scale),
             header=None if header is None else str(header),
             skip_missing=skip_missing,
             **settings,
@@ -129,10 +131,13 @@ class ReadingOptions(Settings):
 
 def _columns_by_role(columns: ColumnNames) -> NamedTexts:
     if isinstance(columns, Mapping):
+        for role, names in columns.items():
+            _check_texts(f"columns: {role}", names)
         return NamedTexts(
-            (str(role), names if isinstance(names, str) else ",".join(map(str, names)))
+            (str(role), names if isinstance(names, str) else ",".join(names))
             for role, names in columns.items()
         )
+    _check_texts("columns", columns)
     by_role: dict[str, str] = {}
     for text in [columns] if isinstance(columns, str) else columns:
         role, equals, column = str(text).partition("=")
@@ -142,10 +147,18 @@ def _columns_by_role(columns: ColumnNames) -> NamedTexts:
     return NamedTexts(by_role)
 
 
+def _check_texts(title: str, value: object) -> None:
+    """Refuse a value that is neither a text nor a list of texts."""
+    is_texts = isinstance(value, list | tuple) and all(isinstance(text, str) for text in value)
+    if not isinstance(value, str) and not (value and is_texts):
+        raise InputError(f"{title}={quoted(value)}: expected a text or a list of texts")
+
+
 def _scales_by_dimension(scales: ScaleTexts) -> NamedTexts:
     """Return scales by dimension; the key of a scale for all dimensions is `*`."""
     if isinstance(scales, Mapping):
         return NamedTexts(scales)
+    _check_texts("scale", scales)
     texts = [scales] if isinstance(scales, str) else scales
     pairs = [text.partition("=") for text in texts]
     return NamedTexts((name, scale) if equals else ("*", name) for name, equals, scale in pairs)

@@ -76,6 +76,12 @@ def read_outputs(
         separator=separator,
         decimal=decimal,
     )
+    if name is not None and not isinstance(name, str):
+        raise InputError(f"name={quoted(name)}: expected a text")
+    if not callable(progress):
+        raise InputError(f"progress={quoted(progress)}: expected a function")
+    if isinstance(source, type):
+        raise InputError(f"{source.__name__} is a class, expected a table")
     sources = _sources(source)
     paths = [path for _, path in sources if isinstance(path, str | os.PathLike)]
     if len(sources) == 1 and paths and not options.columns and _is_other_set(paths[0]):

@@ -49,6 +49,43 @@ def find_ratings(search: RoleSearch) -> None:
     else:
         _leave_out_measures(search)
     take_scores(search)
+    _check_judges(search)
+    _check_scores(search)
+
+
+def _check_scores(search: RoleSearch) -> None:
+    """Refuse a wrong cell in a column that is named like scores and has numbers otherwise."""
+    for name in search.free:
+        profile = search.profiles[name]
+        is_named = (
+            is_in("metrics", name)
+            or is_in("measures", name)
+            or role_rank("rating", name) is not None
+            or role_rank("score", name) is not None
+        )
+        if is_named and not profile.is_numeric and profile.number_share >= 0.5:
+            raise _person_or_program(search, name)
+
+
+def _check_judges(search: RoleSearch) -> None:
+    """Refuse a column named like a judge, among columns of judges, that is not one of ratings."""
+    judges = [rating.column for rating in search.roles.ratings if rating.judge]
+    declared = {column for columns in search.declared.values() for column in columns}
+    for name in (*search.free, *search.roles.scores):
+        is_judge = judges and is_rater(name) and name not in declared
+        profile = search.profiles[name]
+        if not is_judge or profile.is_text or all(map(is_missing_mark, profile.present)):
+            continue
+        row = next(
+            row
+            for row, value in enumerate(profile.values)
+            if not is_missing(value) and not is_missing_mark(value)
+        )
+        raise InputError(
+            f"{search.table.location(row)}: found {quoted(profile.values[row])} in column "
+            f"{quoted(name)}, expected ratings as in column {quoted(judges[0])}; "
+            f"{option('ignore', name)} leaves the column out"
+        )
 
 
 def take_scores(search: RoleSearch) -> None:
@@ -162,7 +199,8 @@ def has_ratings(name: str, search: RoleSearch) -> bool:
     if profile.is_list or profile.is_nested:
         return False
     if profile.is_numeric:
-        return profile.has_small_numbers
+        is_judge = is_rater(name) and role_rank("id", name) is None
+        return profile.has_small_numbers or is_judge  # a wrong number is refused later
     if profile.number_share >= 0.5 and not profile.is_boolean:  # a wrong cell is refused later
         parts = read_name(name, search)
         is_plain = role_rank("rating", name) is not None or role_rank("score", name) is not None
@@ -171,7 +209,8 @@ def has_ratings(name: str, search: RoleSearch) -> bool:
 
 
 def _has_words(name: str, search: RoleSearch) -> bool:
-    scale = declared_scale(scale_in_name(name).name, search.options.scale)
+    dimension = "score" if is_rater(name) else scale_in_name(name).name
+    scale = declared_scale(dimension, search.options.scale)
     labels = [text for text in search.profiles[name].distinct if not is_missing_mark(text)]
     return bool(scale and scale.words) or find_word_scale(labels) is not None
 
@@ -465,7 +504,7 @@ def _refuse_unknown_words(search: RoleSearch) -> None:
             numbers = [text for text in labels if any(c.isdigit() for c in text)]
             if numbers:
                 continue  # a wrong number: refused with its line
-            dimension = parts.dimension or scale_in_name(name).name
+            dimension = parts.dimension or ("score" if parts.judge else scale_in_name(name).name)
             raise search.refuse(
                 f"column {quoted(name)} has the ratings {short(', '.join(map(quoted, labels)))}, "
                 "whose order is not known",
@@ -532,7 +571,9 @@ def _person_or_program(search: RoleSearch, name: str) -> InputError:
         row = next(
             i
             for i, value in enumerate(profile.values)
-            if not is_missing(value) and not is_missing_mark(value) and parse_rating(value) is None
+            if not is_missing(value)
+            and not is_missing_mark(value)
+            and parse_rating(value, search.table.decimal) is None
         )
         return InputError(
             f"{search.table.location(row)}: found {quoted(profile.values[row])} in column "
@@ -626,23 +667,18 @@ def _plain_dimensions(
 
 def _is_mean(search: RoleSearch, name: str, columns: Sequence[str]) -> bool:
     """Return whether a column is the mean or sum of others, and so no further ratings."""
-    column_values = search.profiles[name].values
+    column_values, decimal = search.profiles[name].values, search.table.decimal
     for row, cell in enumerate(column_values):
         record = search.table.records[row]
-        numbers = [search_number(record.get(column)) for column in columns]
+        numbers = [parse_rating(record.get(column), decimal) for column in columns]
         present = [n for n in numbers if n is not None]
-        value = search_number(cell)
+        value = parse_rating(cell, decimal)
         if value is None or not present:
             continue
         total = sum(present)
         if min(abs(value - total), abs(value - total / len(present))) > 0.06:
             return False
     return True
-
-
-def search_number(value: object) -> float | None:
-    """Return a cell as a number for comparisons of columns."""
-    return parse_rating(value)
 
 
 def _take_ratings(

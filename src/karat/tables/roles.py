@@ -189,7 +189,7 @@ def infer_roles(table: InputTable, options: ReadingOptions, schema: Schema | Non
 
     if not table.records:
         raise InputError(f"{table.name}: no rows: expected at least one below the header")
-    profiles = profile_columns(table.columns, table.records)
+    profiles = profile_columns(table.columns, table.records, table.decimal)
     free = [name for name in table.columns if not profiles[name].is_empty]
     search = RoleSearch(table, options, profiles, free, Roles(schema.label if schema else ""))
     search.declared = _declared_columns(table, options)
@@ -220,6 +220,7 @@ def infer_roles(table: InputTable, options: ReadingOptions, schema: Schema | Non
             find_ratings(search)
         take_scores(search)
     _check_roles(search)
+    _remark_on_units(search)
     unused = [
         name
         for name in table.columns
@@ -253,8 +254,14 @@ def _take_known_columns(search: RoleSearch) -> None:
 def _declared_columns(table: InputTable, options: ReadingOptions) -> dict[str, tuple[str, ...]]:
     """Return the columns of each role that the user names."""
     declared: dict[str, tuple[str, ...]] = {}
+    names_of_roles: dict[str, str] = {}
     for name, text in options.columns.items():
         role = _ALIASES.get(name, name)
+        if (first := names_of_roles.setdefault(role, name)) != name:
+            raise InputError(
+                f"--column {first}={options.columns[first]} and --column {name}={text} name one "
+                f"role: give only one of them"
+            )
         if role == RECORDS:
             continue
         if role not in ROLES:
@@ -273,6 +280,13 @@ def _declared_columns(table: InputTable, options: ReadingOptions) -> dict[str, t
         roles = [role for role, columns in declared.items() if twice in columns]
         raise InputError(
             f"--column: {quoted(twice)} has the roles {' and '.join(roles)}, expected one role"
+        )
+    if "candidate" in declared and len(declared.get("system", ())) > 1:
+        systems = ",".join(declared["system"])
+        raise InputError(
+            f"--column system={systems} names columns with the outputs of systems, and --column "
+            f"candidate={','.join(declared['candidate'])} another column of outputs: name all of "
+            "them with system, or one column of names with system"
         )
     _check_same_named(declared, table)
     return declared
@@ -322,6 +336,8 @@ def _take_declared(search: RoleSearch, declared: Mapping[str, tuple[str, ...]]) 
             roles = replace(roles, references=columns)
         elif role == "metric":
             roles = replace(roles, scores=columns)
+        elif role == "system" and _has_outputs(search, columns, declared):
+            roles = replace(roles, outputs={name: name for name in columns})
         elif len(columns) == 1:
             roles = with_role(roles, role, columns[0])
         elif role == "candidate":
@@ -331,6 +347,16 @@ def _take_declared(search: RoleSearch, declared: Mapping[str, tuple[str, ...]]) 
         else:
             roles = _side_by_side(search, roles, role, columns)
     search.roles = roles
+
+
+def _has_outputs(
+    search: RoleSearch, columns: Sequence[str], declared: Mapping[str, Sequence[str]]
+) -> bool:
+    """Return whether the only column of a system has its outputs, not names of systems."""
+    profile = search.profiles[columns[0]]
+    if len(columns) > 1 or "candidate" in declared or profile.is_numeric:
+        return False
+    return len(profile.present) > 1 and profile.is_unique and profile.mean_words > 2
 
 
 def _side_by_side(search: RoleSearch, roles: Roles, role: str, columns: tuple[str, ...]) -> Roles:
@@ -467,7 +493,8 @@ def _find_unit(search: RoleSearch) -> None:
     for name in search.columns_named("unit"):
         profile = search.profiles[name]
         n_groups, n_rows = len(profile.distinct), search.rows
-        if not _has_names(profile) or not profile.is_full or not 1 < n_groups < n_rows:
+        is_mostly_full = 2 * len(profile.present) > n_rows
+        if not _has_names(profile) or not is_mostly_full or not 1 < n_groups < n_rows:
             continue
         if role_rank("id", name) is not None:
             continue  # `_find_id` decides
@@ -475,6 +502,16 @@ def _find_unit(search: RoleSearch) -> None:
             continue
         search.take("unit", name)
         return
+
+
+def _remark_on_units(search: RoleSearch) -> None:
+    """Remark on rows without a unit."""
+    unit = search.roles.unit
+    n_empty = 0 if unit is None else sum(map(is_missing, search.profiles[unit].values))
+    if n_empty:
+        rows = "1 row, which is a unit" if n_empty == 1 else f"{n_empty:,} rows, which are units"
+        own = "its" if n_empty == 1 else "their"
+        search.remark(f"column {quoted(unit)} has no unit in {rows} of {own} own")
 
 
 def _find_judge(search: RoleSearch) -> None:
@@ -616,7 +653,8 @@ def _may_identify(search: RoleSearch, name: str) -> bool:
         return False
     reason = ""
     if not profile.is_full:
-        reason = f"{len(profile.values) - len(profile.present):,} cells are empty"
+        n_empty = len(profile.values) - len(profile.present)
+        reason = "1 cell is empty" if n_empty == 1 else f"{n_empty:,} cells are empty"
     elif len(profile.distinct) == 1 and search.rows > 1 and not _is_one_item(search):
         reason = "all cells are equal"
     if reason:
@@ -843,8 +881,9 @@ def _no_roles(search: RoleSearch) -> InputError:
             raise InputError(
                 f"{search.table.name}: no outputs: all cells of column {quoted(name)} are empty"
             )
-    columns = short(", ".join(map(str, search.table.columns[:12])))
-    example = (*search.free, *search.table.columns, "NAME")[0]
+    names = [str(name) for name in search.table.columns if name]
+    columns = short(", ".join(names[:12])) if names else "no column with a name"
+    example = next(filter(None, (*search.free, *names)), "NAME")
     return InputError(
         f"{search.table.name}: no column is known to have outputs or ratings (it has {columns}): "
         f"name it, as in {option('candidate', example)} or {option('score', example)}"

@@ -10,6 +10,7 @@ from karat.errors import InputError, quoted, short
 from karat.evalset.reading import Location
 from karat.tables.cells import (
     id_of,
+    is_messages,
     is_missing,
     is_missing_mark,
     parse_choices,
@@ -21,6 +22,7 @@ from karat.tables.comparisons import share_of, side_names, side_pairs, unknown_w
 from karat.tables.files import InputTable
 from karat.tables.names import compact, scale_in_name
 from karat.tables.options import ReadingOptions
+from karat.tables.plausibility import RatedCell, check_ratings
 from karat.tables.roles import RatingColumn, Roles, option, option_name
 from karat.tables.scales import (
     Scale,
@@ -37,6 +39,7 @@ DEFAULT_DIMENSION = "score"
 PREFERENCE = "preference"
 """The dimension of comparisons of two systems."""
 _MODEL_JUDGES = ("gpt", "chatgpt", "claude", "llama", "gemini", "mistral", "qwen", "deepseek")
+_FIRST_CELLS = 1000  # a column without a list among them has texts
 _TEXT_KEYS = ("text", "content", "value", "answer", "page_content")
 
 
@@ -187,6 +190,8 @@ def make_rows(
         if _has_lists([record.get(column) for record in table.records])
     }
     answer_lists = _answer_lists(table, roles)
+    if not roles.schema:
+        _check_candidates(table, roles, answer_lists)
     outputs: list[TableOutput] = []
     raw_ratings: list[_RawRating] = []
     scores: list[TableScore] = []
@@ -305,11 +310,29 @@ def _answer_lists(table: InputTable, roles: Roles) -> dict[str, int]:
     lengths = {}
     for column in (*roles.outputs.values(), *filter(None, [roles.candidate])):
         cells = [record.get(column) for record in table.records]
-        lists = [parse_list(cell) for cell in cells if not is_missing(cell)]
-        texts = [items for items in lists if items and all(isinstance(x, str) for x in items)]
-        if lists and len(texts) == len(lists):
-            lengths[column] = max(map(len, texts))
+        if _has_lists(cells) and not any(map(is_messages, cells)):
+            lists = [parse_list(cell) for cell in cells if not is_missing(cell)]
+            if all(isinstance(item, str) for items in lists for item in items or ()):
+                lengths[column] = max(len(items or ()) for items in lists) or 1
     return lengths
+
+
+def _check_candidates(table: InputTable, roles: Roles, answer_lists: Mapping[str, int]) -> None:
+    """Refuse outputs that are objects or lists, except messages and several answers."""
+    columns = (*roles.outputs.values(), *roles.answers, *filter(None, [roles.candidate]))
+    for column in dict.fromkeys(columns):
+        for row, record in enumerate(table.records):
+            cell = record.get(column)
+            if cell is None or isinstance(cell, str) or is_missing(cell) or is_messages(cell):
+                continue
+            is_object = isinstance(cell, Mapping)
+            if is_object or (isinstance(cell, list | tuple) and column not in answer_lists):
+                kind = "an object" if is_object else "a list"
+                raise InputError(
+                    f"{table.location(row)}: found {kind} in column {quoted(column)}, expected the "
+                    "text of an output; name the column of the text, as in "
+                    f"{option('candidate', f'{column}.text' if is_object else 'NAME')}"
+                )
 
 
 def _outputs_of(
@@ -325,7 +348,8 @@ def _outputs_of(
         for name, column in columns.items():
             texts = parse_list(record.get(column)) if column in answer_lists else None
             if texts is None or answer_lists[column] == 1:
-                yield name, text_of(record.get(column) if texts is None else texts[0]), epoch
+                text = texts[0] if texts else None if texts == [] else record.get(column)
+                yield name, text_of(text), epoch
                 continue
             for number, text in enumerate(texts, 1):
                 yield name, text_of(text), f"{epoch}.{number}" if epoch else str(number)
@@ -342,13 +366,16 @@ def _outputs_of(
 
 
 def _has_lists(values: Sequence[Any]) -> bool:
-    """Return whether all texts of a column are lists of texts."""
+    """Return whether most cells of a column are lists of texts."""
     present = [value for value in values if not is_missing(value)]
-    for value in present:
+    n_lists = 0
+    for at, value in enumerate(present):
         items = parse_list(value)
-        if items is None or (isinstance(value, str) and not all(isinstance(x, str) for x in items)):
+        is_text = isinstance(value, str)
+        n_lists += items is not None and (not is_text or all(isinstance(x, str) for x in items))
+        if at == _FIRST_CELLS and not n_lists:
             return False
-    return bool(present)
+    return 2 * n_lists > len(present)
 
 
 def _reference_texts(
@@ -445,20 +472,11 @@ def _scores_of(
     for metric, column in columns:
         cell = record.get(column)
         if not is_missing(cell) and not is_missing_mark(cell):
-            value = parse_number_cell(cell, decimal)
+            value = parse_rating(cell, decimal)
             if value is None:
                 problem = f"found {quoted(cell)} in column {quoted(column)}, expected a number"
                 raise InputError(f"{location}: {problem}, or {option('ignore', column)}")
             yield TableScore(location, system, item, epoch, metric, value)
-
-
-def parse_number_cell(cell: Any, decimal: str = ".") -> float | None:
-    """Return a cell as a number, with the decimal separator of its table."""
-    if decimal == "," and isinstance(cell, str):
-        text = cell.strip()
-        if text.count(",") <= 1:
-            cell = text.replace(".", "").replace(",", ".") if "," in text else text
-    return parse_rating(cell)
 
 
 def _parse_ratings(
@@ -486,6 +504,11 @@ def _parse_ratings(
             numbers = values
         if scale is None:
             scale = infer_scale(dimension, dict.fromkeys(raw.column for raw in cells), numbers)
+            rated = [
+                RatedCell(raw.location, raw.column, raw.judge, raw.cell, number)
+                for raw, number in zip(marked, numbers, strict=True)
+            ]
+            check_ratings(dimension, rated, is_count=scale.better == "lower")
         for raw, number in zip(marked, numbers, strict=True):
             if scale.excludes(number):
                 problem = f"found {number:g} in column {quoted(raw.column)}"
@@ -500,7 +523,7 @@ def _parse_ratings(
         remarks.append(f"{n_marks:,} {noun} marked as missing, such as N/A or -")
     unknown = [name for name in options.scale if compact(name) not in {"", *map(compact, scales)}]
     if raw_ratings and unknown:
-        has = short(", ".join(scales))
+        has = short(", ".join(scales)) or "no ratings"
         raise InputError(
             f"{option_name('scale')} {unknown[0]}: no such dimension in {table.name} (it has {has})"
         )
@@ -521,7 +544,7 @@ def _shared_scales(
             if isinstance(raw.cell, str)
             and not raw.cell.isdecimal()
             and not is_missing_mark(raw.cell)
-            and parse_rating(raw.cell) is None
+            and parse_rating(raw.cell, table.decimal) is None
         }
         for dimension, cells in by_dimension.items()
         if declared_scale(dimension, options.scale) is None
@@ -558,21 +581,29 @@ def _values(
         known_numbers: dict[Any, float | None] = {}
         for raw in cells:
             if isinstance(raw.cell, str) and raw.cell not in known_numbers:
-                known_numbers[raw.cell] = parse_number_cell(raw.cell, table.decimal)
+                known_numbers[raw.cell] = parse_rating(raw.cell, table.decimal)
         numbers = [
-            known_numbers[raw.cell]
-            if isinstance(raw.cell, str)
-            else parse_number_cell(raw.cell, table.decimal)
+            known_numbers[raw.cell] if isinstance(raw.cell, str) else parse_rating(raw.cell)
             for raw in cells
         ]
         bad = next((i for i, number in enumerate(numbers) if number is None), None)
         if bad is None:
             return [number for number in numbers if number is not None]
-        choices = parse_choices([raw.cell for raw in cells])
-        if choices:
-            return [
-                choices.get(str(raw.cell).strip(), parse_rating(raw.cell) or 0.0) for raw in cells
-            ]
+        by_column: dict[str, list[Any]] = {}
+        for raw in cells:
+            by_column.setdefault(raw.column, []).append(raw.cell)
+        by_choice = {
+            (column, text): number
+            for column, values in by_column.items()
+            for text, number in parse_choices(values, table.decimal).items()
+        }
+        numbers = [
+            by_choice.get((raw.column, str(raw.cell).strip()), number)
+            for raw, number in zip(cells, numbers, strict=True)
+        ]
+        if None not in numbers:
+            return [number for number in numbers if number is not None]
+        bad = numbers.index(None)
         labels = {id_of(raw.cell) or "" for raw in cells}
         words = find_word_scale(labels)
         if words is not None and scale is None:

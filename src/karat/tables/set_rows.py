@@ -157,7 +157,8 @@ def _repeated(tables: Sequence[TableRows], options: ReadingOptions) -> _Rows:
             [row for row in scores if (row.location, row.system) in locations],
             {},
             [
-                f"{n_left_out:,} rows with a repeated id are left out "
+                f"{n_left_out:,} {'row' if n_left_out == 1 else 'rows'} with a repeated id "
+                f"{'is' if n_left_out == 1 else 'are'} left out "
                 f"({option_name('repeats')} {options.repeats})"
             ],
         )
@@ -266,7 +267,8 @@ def _without_missing(
         )
     parts = [f"{len(lacking):,} without an output of every system"] if lacking else []
     parts += [f"{len(bare):,} without a reference"] if bare else []
-    remarks = [f"{len(left_out):,} segments are left out: {', '.join(parts)}"] if left_out else []
+    noun = "segment is" if len(left_out) == 1 else "segments are"
+    remarks = [f"{len(left_out):,} {noun} left out: {', '.join(parts)}"] if left_out else []
     return [s for s in segments if s not in left_out], remarks
 
 
@@ -279,9 +281,11 @@ def _count_missing(
     n_bare = sum(not items[s].references for s in segments)
     remarks = []
     if n_missing:
-        remarks.append(f"{n_missing:,} of {len(systems) * len(segments):,} outputs are missing")
+        verb = "is" if n_missing == 1 else "are"
+        remarks.append(f"{n_missing:,} of {len(systems) * len(segments):,} outputs {verb} missing")
     if 0 < n_bare < len(segments):
-        remarks.append(f"{n_bare:,} of {len(segments):,} segments have no reference")
+        verb = "has" if n_bare == 1 else "have"
+        remarks.append(f"{n_bare:,} of {len(segments):,} segments {verb} no reference")
     return remarks
 
 

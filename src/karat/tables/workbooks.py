@@ -319,7 +319,7 @@ class _Workbook:
             system=stem,
             remarks=tuple(remarks),
             computed=computed,
-            decimal=decimal_separator(records, grid.names, self.name, "\t", options.decimal),
+            decimal=decimal_separator(records, grid.names, self.name, "\t", options),
             sheet=title,
             levels=grid.levels,
         )
