@@ -169,3 +169,116 @@ def test_four_of_five_is_four(read: Any) -> None:
     plain = read(rated("4 5 1 2 3 4"))
     assert evalset.judgements == plain.judgements
     assert str(evalset.dimensions["score"]) == str(plain.dimensions["score"])
+
+
+# ------------------------------------------------------------- units, lists, arguments, options
+
+
+def documents(column: str, *empty: int) -> str:
+    rows = [
+        f"q{i},{'' if i in empty else f'd{i // 4}'},the cat {i} sat,the cat {i} ran"
+        for i in range(16)
+    ]
+    return "\n".join([f"id,{column},reference,output", *rows, ""])
+
+
+@pytest.mark.parametrize("column", ["doc", "document_id"])
+def test_rows_without_a_unit_are_units(read: Any, column: str) -> None:
+    evalset = read(documents(column, 5, 9))
+    assert f"column '{column}' has no unit in 2 rows, which are units of their own" in str(
+        evalset.remarks
+    )
+    assert evalset.groups[4:7] == ("d1", "q5", "d1")
+
+
+def records(**changes: Any) -> str:
+    """Return records of which the last has some other cells."""
+    rows = [{"id": i, "output": f"the cat {i}", "reference": f"a cat {i}"} for i in range(4)]
+    return "\n".join(json.dumps(row) for row in [*rows, {**rows[-1], "id": 4, **changes}])
+
+
+def test_one_text_with_brackets_is_a_text(read: Any) -> None:
+    text = '["a", "b"]'
+    evalset = read(records(output=text, reference=text), "t.jsonl")
+    assert evalset.references[-1] == (text,)
+    assert evalset.systems["t"][-1] == text
+
+
+@pytest.mark.parametrize("cell", [["a", "b"], {"a": "b"}, [{"a": "b"}]])
+def test_objects_and_lists_are_no_outputs(read: Any, cell: object) -> None:
+    assert "line 5: found a" in refusal(read, records(output=cell), "t.jsonl")
+
+
+def test_columns_of_json_have_one_length(read: Any) -> None:
+    document = {"output": ["the cat sat", "a dog ran"], "reference": ["the cat sat"]}
+    message = refusal(read, document, "t.json")
+    assert "columns have different lengths (output 2, reference 1)" in message
+
+
+FRAME: dict[str, Any] = {"output": ["the cat sat", "a dog ran"], "reference": ["a cat", "a dog"]}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        *({"columns": 3}, {"columns": {"candidate": None}}, {"columns": {"candidate": 3}}),
+        *({"scale": 5}, {"name": 3}, {"progress": 3}, {"header": True}, {"header": 1.5}),
+    ],
+)
+def test_arguments_of_other_types_are_refused(settings: dict[str, Any]) -> None:
+    with pytest.raises(kt.InputError, match="expected"):
+        kt.read_outputs(FRAME, **settings)
+
+
+def test_other_cells_are_refused_with_their_row() -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    for cell in (object(), b"abc", 10**5000):
+        with pytest.raises(kt.InputError, match=r"row 2: found .* in column 'output'"):
+            kt.read_outputs([{"output": "the cat sat"}, {"output": cell}])
+    with pytest.raises(kt.InputError, match="contains itself"):
+        kt.read_outputs([{"output": endless}])
+    with pytest.raises(kt.InputError, match="is a class"):
+        kt.read_outputs(dict)
+
+
+def test_numbers_of_rows_of_a_frame_are_ignored() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(FRAME)
+    for changed in (frame.iloc[[1, 0]], frame.iloc[[1]], pandas.concat([frame, frame])):
+        assert "candidate=output, reference=reference" in kt.read_outputs(changed).remarks[0]
+
+
+TEXTS = "id,reference,A,B\nq1,the cat sat,the cat ran,a dog sat\nq2,a bird flew,a bird sang,a cow\n"
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (["candidate=A", "output=B"], "--column candidate=A and --column output=B name one role"),
+        (["system=A", "model=B"], "--column system=A and --column model=B name one role"),
+        (["system=A,B", "candidate=reference"], "names columns with the outputs of systems"),
+    ],
+)
+def test_options_that_contradict_each_other_are_refused(
+    read: Any, columns: list[str], message: str
+) -> None:
+    assert message in refusal(read, TEXTS, columns=columns)
+
+
+def test_one_system_may_have_a_column(read: Any) -> None:
+    evalset = read(TEXTS, columns=["system=A", "ignore=B"])
+    assert evalset.systems == {"A": ("the cat ran", "a bird sang")}
+
+
+@pytest.mark.parametrize("cell", ["bad", "inf"])
+def test_a_wrong_score_is_refused_with_its_line(read: Any, cell: str) -> None:
+    text = f"id,output,comet\n1,a cat sat,0.5\n2,a dog ran,{cell}\n3,a bird flew,0.7\n"
+    assert f"line 3: found '{cell}' in column 'comet'" in refusal(read, text)
+
+
+def test_one_is_singular(read: Any) -> None:
+    text = "id,output,reference\n1,a cat sat,a\n2,,b\n3,a bird flew,c\n"
+    remarks = str(read(text, skip_missing=True).remarks)
+    assert "1 segment is left out" in remarks
+    assert "1 of 3 outputs is missing" in str(read(text).remarks)

@@ -211,6 +211,7 @@ def infer_roles(table: InputTable, options: ReadingOptions, schema: Schema | Non
         _find_judge(search)
         _find_epoch(search)
         _find_id(search)
+        _find_partial_unit(search)
         check_winner(search)
     if other_columns == "infer":
         find_ratings(search)
@@ -502,6 +503,17 @@ def _find_unit(search: RoleSearch) -> None:
             continue
         search.take("unit", name)
         return
+
+
+def _find_partial_unit(search: RoleSearch) -> None:
+    """Use the id of a document that some rows lack as the unit, beside the id of a segment."""
+    for name in search.columns_named("unit") if search.roles.id and not search.roles.unit else []:
+        profile = search.profiles[name]
+        is_mostly_full = len(profile.values) > len(profile.present) > len(profile.values) / 2
+        is_strong = compact(name) not in WEAK_UNITS and _has_names(profile)
+        if is_strong and is_mostly_full and 1 < len(profile.distinct) < len(profile.present):
+            search.take("unit", name)
+            return
 
 
 def _remark_on_units(search: RoleSearch) -> None:

@@ -328,10 +328,14 @@ def _check_candidates(table: InputTable, roles: Roles, answer_lists: Mapping[str
             is_object = isinstance(cell, Mapping)
             if is_object or (isinstance(cell, list | tuple) and column not in answer_lists):
                 kind = "an object" if is_object else "a list"
+                members = [f"{column}.{key}" for key in cell] if is_object else []
+                texts = [name for name in members if name in table.columns]
+                advice = (
+                    f"; {option('candidate', texts[0])} takes one of its texts" if texts else ""
+                )
                 raise InputError(
                     f"{table.location(row)}: found {kind} in column {quoted(column)}, expected the "
-                    "text of an output; name the column of the text, as in "
-                    f"{option('candidate', f'{column}.text' if is_object else 'NAME')}"
+                    f"text of an output{advice}"
                 )
 
 
