@@ -211,7 +211,7 @@ def _check_used(name: str, form: str, options: ReadingOptions) -> None:
 
 
 def _no_effect(name: str, form: str, option: str, used: Sequence[str]) -> InputError:
-    expected = " and ".join(_FORMATS_IN_WORDS[one_form] for one_form in used)
+    expected = " and ".join(_FORMATS_IN_WORDS[format] for format in used)
     kind = _FORMATS_IN_WORDS.get(form, form).replace("workbooks", "a workbook")
     return InputError(f"{name} is {kind}, and {option} is only for {expected}: leave it out")
 

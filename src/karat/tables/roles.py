@@ -522,8 +522,8 @@ def _remark_on_units(search: RoleSearch) -> None:
     n_empty = 0 if unit is None else sum(map(is_missing, search.profiles[unit].values))
     if n_empty:
         rows = "1 row, which is a unit" if n_empty == 1 else f"{n_empty:,} rows, which are units"
-        own = "its" if n_empty == 1 else "their"
-        search.remark(f"column {quoted(unit)} has no unit in {rows} of {own} own")
+        possessive = "its" if n_empty == 1 else "their"
+        search.remark(f"column {quoted(unit)} has no unit in {rows} of {possessive} own")
 
 
 def _find_judge(search: RoleSearch) -> None:
