@@ -258,6 +258,10 @@ class Metric(NamedSettings, ABC):
         """Yield the recipes and orders of its n-grams, so that metrics can share matches."""
         return iter(())
 
+    def components(self) -> tuple[Metric, ...]:
+        """Return metrics of single aspects, which `measure` computes from the same rows."""
+        return ()
+
     def of_segments(self) -> Metric:
         """Return the metric that scores single segments; by default this one."""
         return self
