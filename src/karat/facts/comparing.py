@@ -17,8 +17,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
-from karat.facts.numbers import PAIRED, STRONG, WEAK
-from karat.facts.texts import Name, Negation, Number, TextFacts, text_facts
+from karat.facts.numbers import PAIRED, STRONG, WEAK, Number
+from karat.facts.texts import Name, TextFacts, text_facts
 
 CHECKS = ("numbers", "negation", "names")
 """Kinds of facts."""
@@ -109,14 +109,16 @@ def _paired(
     new, lost = _distinct(facts, added), _distinct(reference, missing)
     n_pairs = min(len(new), len(lost))
     changes = [FactChange(check, CHANGED, lost[i][0], new[i][0]) for i in range(n_pairs)]
-    changes += [FactChange(check, MISSING, text) for text, strength in lost[n_pairs:] if strength > 1]
+    changes += [
+        FactChange(check, MISSING, text) for text, strength in lost[n_pairs:] if strength > 1
+    ]
     more = (text for text, strength in new[n_pairs:] if strength > 1)
     return changes + [FactChange(check, ADDED, "", text) for text in more]
 
 
 def _distinct(text: TextFacts, facts: Sequence[FactT]) -> list[tuple[str, int]]:
     """Return the words of facts without duplicates, with their strength."""
-    ordered = sorted(facts, key=lambda fact: (-fact.strength, fact.start))
+    ordered: list[FactT] = sorted(facts, key=lambda fact: (-fact.strength, fact.start))
     return [*{text.words_of(fact): fact.strength for fact in ordered}.items()]
 
 
@@ -158,20 +160,21 @@ def _negation_changes(
     is_moved = not is_translation and all(_is_moved(facts, reference) for reference in against)
     if not is_added and not is_missing and not is_moved:
         return []
-    reference, output = (
+    expected, output = (
         ", ".join(side.words_of(word) for word in side.negations if word.strength == STRONG)
         for side in (against[0], facts)
     )
-    kind = CHANGED if reference and output else ADDED if is_added else MISSING
-    return [FactChange("negation", kind, reference, output)]
+    kind = CHANGED if expected and output else ADDED if is_added else MISSING
+    return [FactChange("negation", kind, expected, output)]
 
 
 def _is_moved(facts: TextFacts, reference: TextFacts) -> bool:
     """Return whether each text negates a word that the other has too, but does not negate."""
-    of_candidate, of_reference = facts.negated - reference.negated, reference.negated - facts.negated
-    return not (
-        of_candidate.isdisjoint(reference.words) or of_reference.isdisjoint(facts.words)
+    of_candidate, of_reference = (
+        facts.negated - reference.negated,
+        reference.negated - facts.negated,
     )
+    return not (of_candidate.isdisjoint(reference.words) or of_reference.isdisjoint(facts.words))
 
 
 def _counts(facts: TextFacts, least: int) -> tuple[int, Counter[str]]:

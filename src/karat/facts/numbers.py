@@ -12,14 +12,16 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from karat.facts.rules import Rules, Unit, Value
+from karat.facts.rules import MeasureUnit, Rules, Value
 
 WEAK, PAIRED, STRONG = range(3)
 
+HYPHENS = frozenset("-‐‑")
 MAX_DIGITS = 40
 """Longer runs of digits are compared as text."""
 
@@ -45,7 +47,7 @@ class Number(NamedTuple):
     strength: int
     start: int
     end: int
-    unit: Unit | None = None
+    unit: MeasureUnit | None = None
 
     def agrees(self, number: Number) -> bool:
         """Return whether two numbers can be the same."""
@@ -56,7 +58,7 @@ class Number(NamedTuple):
             x * a.factor == y * b.factor
             for x in self.values
             for y in number.values
-            if isinstance(x, int | Fraction) and isinstance(y, int | Fraction)
+            if a.converts and isinstance(x, int | Fraction) and isinstance(y, int | Fraction)
         )
 
 
@@ -67,7 +69,7 @@ class WordNumber(NamedTuple):
     is_ordinal: bool = False
     magnitude: int | None = None
     support: tuple[Value, ...] = ()
-    unit: Unit | None = None
+    unit: MeasureUnit | None = None
     month: int | None = None
     weekday: int | None = None
     is_hour: bool = False
@@ -83,13 +85,13 @@ def _to_number(digits: str) -> Value:
     """Return the value of digits in any script, with or without a decimal point."""
     if len(digits) > MAX_DIGITS:
         return digits
-    whole, _, decimals = digits.partition(".")
+    integer, _, decimals = digits.partition(".")
     if not decimals:
-        return int(whole or "0")
-    return _plain(Fraction(int(whole + decimals), 10 ** len(decimals)))
+        return int(integer or "0")
+    return plain_value(Fraction(int(integer + decimals), 10 ** len(decimals)))
 
 
-def _plain(value: Fraction) -> int | Fraction:
+def plain_value(value: Fraction) -> int | Fraction:
     """Return whole numbers as integers."""
     return value.numerator if value.denominator == 1 else value
 
@@ -97,38 +99,38 @@ def _plain(value: Fraction) -> int | Fraction:
 @lru_cache(maxsize=1 << 16)
 def literal_values(literal: str, decimal: str) -> tuple[tuple[Value, ...], ...]:
     """Return the values of each number in a literal: one, or the parts of a date or a time."""
-    if literal.isdecimal():
-        return ((_to_number(literal),),)
-    if grouped := _GROUPED.fullmatch(literal):
-        separator, point = grouped[1], grouped[2]
-        digits = literal.replace(separator, "")
-        if point is None or point != separator:
-            joined = _to_number(digits.replace(point or ".", "."))
-            is_ambiguous = separator in ".," and literal.count(separator) == 1 and not point
-            if not is_ambiguous:
-                return ((joined,),)
-            fraction = _to_number(literal.replace(separator, "."))
-            return ((joined, fraction),)
-    if match := _TIME.fullmatch(literal):
-        hour = int(match[1])
-        parts: list[tuple[Value, ...]] = [_hour_values(hour)]
-        parts += [(int(part),) for part in match.groups()[1:] if part and int(part)]
-        return tuple(parts)
-    parts_text = _SEPARATORS.split(literal)
-    if len(parts_text) == 2:
-        if "/" in literal:
-            return _slash_values(*parts_text)
-        if any(sign in literal for sign in ".,٫"):
-            value = _to_number(".".join(parts_text))
-            # Two numbers may be joined by a comma or by the point of times and dates.
-            return ((value,),)
-    numbers = [part for part in parts_text if part]
-    if len(numbers) == 3 and all(len(part) <= 4 for part in numbers):
-        return tuple(_date_values(part) for part in numbers)
-    return tuple((_to_number(part),) for part in numbers)
+    if values := _grouped_values(literal, decimal):
+        return (values,)
+    parts = [part for part in _SEPARATORS.split(literal) if part]
+    if _TIME.fullmatch(literal):
+        minutes = tuple((int(part),) for part in parts[1:] if int(part))
+        return (hour_values(int(parts[0])), *minutes)
+    if len(parts) == 2 and "/" in literal:
+        return _slash_values(*parts)
+    if len(parts) == 2 and any(sign in literal for sign in ".,٫"):
+        return ((_to_number(".".join(parts)),),)
+    if len(parts) == 3 and all(len(part) <= 4 for part in parts):
+        return tuple(_date_values(part) for part in parts)
+    return tuple((_to_number(part),) for part in parts)
 
 
-def _hour_values(hour: int) -> tuple[Value, ...]:
+def _grouped_values(literal: str, decimal: str) -> tuple[Value, ...]:
+    """Return the value of digits in groups of three, first as the language writes numbers.
+
+    A single group after a point or comma may also be decimals.
+    """
+    grouped = _GROUPED.fullmatch(literal)
+    if grouped is None or grouped[1] == grouped[2]:
+        return ()
+    separator, point = grouped[1], grouped[2] or "."
+    joined = _to_number(literal.replace(separator, "").replace(point, "."))
+    if separator not in ".," or grouped[2] or literal.count(separator) > 1:
+        return (joined,)
+    fraction = _to_number(literal.replace(separator, "."))
+    return (fraction, joined) if separator == decimal else (joined, fraction)
+
+
+def hour_values(hour: int) -> tuple[Value, ...]:
     """Return the numbers that an hour can be called."""
     return tuple(dict.fromkeys((hour, hour % 12 or 12, hour % 12 + 12, hour % 24)))
 
@@ -137,7 +139,7 @@ def _slash_values(left: str, right: str) -> tuple[tuple[Value, ...], ...]:
     """Return a fraction such as 1/2, or the parts of a date such as 24/7."""
     a, b = _to_number(left), _to_number(right)
     if isinstance(a, int) and isinstance(b, int) and 0 < a < b <= 100 and b in _DENOMINATORS:
-        return ((_plain(Fraction(a, b)),),)
+        return ((plain_value(Fraction(a, b)),),)
     return _date_values(left), _date_values(right)
 
 
@@ -203,10 +205,10 @@ def word_number(word: str, rules: Rules) -> WordNumber:
                 is_ordinal = cardinal is not None
                 if is_ordinal:
                     break
-    support: tuple[Value, ...] = tuple(map(_plain, rules.support.get(word, ())))
+    support: tuple[Value, ...] = tuple(map(plain_value, rules.support.get(word, ())))
     if not support and len(word) == 1 and not word.isascii():
         numeric = unicodedata.numeric(word, 0)
-        support = (_plain(Fraction(numeric).limit_denominator(10)),) if numeric else ()
+        support = (plain_value(Fraction(numeric).limit_denominator(10)),) if numeric else ()
     return WordNumber(
         cardinal,
         is_ordinal,
@@ -219,74 +221,85 @@ def word_number(word: str, rules: Rules) -> WordNumber:
     )
 
 
-def _joins(current: int, value: int, vigesimal: bool) -> bool:
-    """Return whether a smaller number word continues a number: `twenty` `five`."""
-    tail = current % 100
-    if not tail:
-        return current > 0
-    if vigesimal and tail in (60, 80):
-        return value < 20
-    return tail % 10 == 0 and tail >= 20 and value < 10
+@dataclass
+class _Sequence:
+    """Number words, one after the other, that make a number as long as `add` accepts them."""
+
+    vigesimal: bool
+    total: int = 0
+    current: int = 0
+    words: int = 0
+    is_vague: bool = True
+    """True for a lone magnitude: `hundred`, `million`."""
+
+    def add(self, word: WordNumber) -> bool:
+        """Add a word; return False, and change nothing, if it begins another number."""
+        if word.magnitude:
+            if self.words and not self.current:
+                return False
+            self.total += max(self.current, 1) * word.magnitude
+            self.current = 0
+        else:
+            continued = self._continued(word.cardinal or 0)
+            if continued is None:
+                return False
+            self.current = continued
+        self.is_vague = self.is_vague and (bool(word.magnitude) or word.cardinal == 100)
+        self.words += 1
+        return True
+
+    def _continued(self, value: int) -> int | None:
+        """Return the part after the last magnitude with one more word, or None."""
+        current = self.current
+        if value == 100:
+            return None if self.words and current % 100 == 0 else max(current, 1) * 100
+        if value > 100:
+            begins = not self.words or (self.total and not current)
+            return value if begins else None
+        if self.vigesimal and value == 20 and current % 100 == 4:
+            return current + 76
+        if not self.words or (self.total and not current) or self._joins(value):
+            return current + value
+        return None
+
+    def _joins(self, value: int) -> bool:
+        """Return whether a smaller word continues the number: `twenty` `five`."""
+        tail = self.current % 100
+        if not tail:
+            return self.current > 0
+        if self.vigesimal and tail in (60, 80):
+            return value < 20
+        return tail % 10 == 0 and tail >= 20 and value < 10
+
+    def may_follow(self, word: WordNumber | None) -> bool:
+        """Return whether a word after a hyphen or `and` can continue the number."""
+        if word is None:
+            return False
+        if word.magnitude:
+            return self.current > 0
+        return word.cardinal is not None and (not self.current or word.cardinal < self.current)
 
 
-def _sequence(
+def _read_sequence(
     words: Sequence[WordNumber | None], tokens: Sequence[str], at: int, rules: Rules
-) -> tuple[int, int, bool]:
-    """Return the value of number words that begin at a token, the end, and whether it is vague.
-
-    A lone magnitude (`hundred`, `million`) is vague.
-    """
-    total = current = 0
-    end, n_words, is_lone = at, 0, True
-    position = at
+) -> tuple[_Sequence, int]:
+    """Return the number that number words from a token on make, and the token after them."""
+    sequence, end, position = _Sequence(rules.vigesimal), at, at
     while position < len(tokens):
         word = words[position]
-        value = None if word is None else word.cardinal
-        magnitude = None if word is None else word.magnitude
-        if word is None or (value is None and magnitude is None):
-            token = tokens[position]
-            is_link = token in "-‐‑" or token.lower() in rules.connectors
-            has_next = position + 1 < len(tokens) and words[position + 1] is not None
-            if n_words and is_link and has_next and _is_smaller(words[position + 1], current):
-                position += 1
-                continue
+        if word is None or (word.cardinal is None and not word.magnitude):
+            is_link = tokens[position] in HYPHENS or tokens[position].lower() in rules.connectors
+            follower = words[position + 1] if position + 1 < len(tokens) else None
+            if not (sequence.words and is_link and sequence.may_follow(follower)):
+                break
+        elif not sequence.add(word):
             break
-        if magnitude:
-            if n_words and current == 0:
+        else:
+            end = position + 1
+            if word.is_ordinal:
                 break
-            total, current = total + max(current, 1) * magnitude, 0
-        elif value == 100:
-            if current % 100 == 0 and n_words:
-                break
-            current = max(current, 1) * 100
-        elif value is not None and value > 100:
-            if current % 1000 or (n_words and current == 0 and total == 0):
-                break
-            current += value
-        elif value is not None:
-            is_twenties = rules.vigesimal and value == 20 and current % 100 == 4
-            if is_twenties:
-                current += 76
-            elif n_words and not (current == 0 or _joins(current, value, rules.vigesimal)):
-                break
-            else:
-                current += value
-        is_lone = is_lone and (bool(magnitude) or value == 100)
-        n_words += 1
         position += 1
-        end = position
-        if word.is_ordinal:
-            break
-    return total + current, end, is_lone
-
-
-def _is_smaller(word: WordNumber | None, current: int) -> bool:
-    """Return whether a word after a hyphen or `and` can continue a number."""
-    if word is None:
-        return False
-    if word.magnitude:
-        return current > 0
-    return word.cardinal is not None and (current == 0 or word.cardinal < current)
+    return sequence, end
 
 
 # --------------------------------------------------------------------------------- numbers
@@ -305,18 +318,19 @@ def numbers_in_words(
     while at < count:
         token, word = tokens[at], words[at]
         if token[0].isdecimal():
-            end = yield from _literal_number(tokens, spans, words, at, rules)
-            at = end
+            literal_numbers, at = _literal_numbers(tokens, spans, words, at, rules)
+            yield from literal_numbers
             continue
         if word is None:
             at += 1
             continue
         if word.cardinal is not None or word.magnitude:
-            value, end, is_lone = _sequence(words, tokens, at, rules)
+            sequence, end = _read_sequence(words, tokens, at, rules)
+            value = sequence.total + sequence.current
             values: tuple[Value, ...] = (value, *word.support)
             if word.is_ordinal or (words[end - 1] or word).is_ordinal:
                 values = (*values, *_century(tokens, end, value, rules))
-            is_weak = is_lone or value in (0, 1) or (word.is_ordinal and value <= 2)
+            is_weak = sequence.is_vague or value in (0, 1) or (word.is_ordinal and value <= 2)
             is_weak = is_weak or (bool(word.support) and end == at + 1 and not word.is_ordinal)
             unit, _ = _unit_after(tokens, words, end, rules)
             strength = WEAK if is_weak else STRONG
@@ -350,33 +364,35 @@ def _is_certain_date(
 _SUFFIXES = {"k": 1000, "m": 10**6, "bn": 10**9, "b": 10**9, "tn": 10**12}
 
 
-def _literal_number(
+def _literal_numbers(
     tokens: Sequence[str],
     spans: Sequence[Span],
     words: Sequence[WordNumber | None],
     at: int,
     rules: Rules,
-) -> Iterator[Number]:
-    """Yield the numbers of a token in digits; return the token after them."""
+) -> tuple[list[Number], int]:
+    """Return the numbers of a token in digits, and the token after them."""
     literal = tokens[at]
     parts = literal_values(literal, rules.decimal)
     end = at + 1
     usual = PAIRED if _is_in_name(tokens, spans, at) else STRONG
     if len(parts) > 1:
-        for values in parts:
-            yield Number(values, WEAK if values[0] in (0, 1) else usual, *spans[at])
-        return end  # type: ignore[return-value]
+        return [Number(x, WEAK if x[0] in (0, 1) else usual, *spans[at]) for x in parts], end
     values, stop = parts[0], spans[at][1]
-    follower = end + 1 if end < len(tokens) and tokens[end] in "-‐‑" else end
+    follower = end + 1 if end < len(tokens) and tokens[end] in HYPHENS else end
     next_word = words[follower] if follower < len(tokens) else None
     if next_word is not None and next_word.magnitude:
         scale = next_word.magnitude
         values = tuple(x * scale if isinstance(x, int | Fraction) else x for x in values)
-        values = tuple(_plain(Fraction(x)) if isinstance(x, int | Fraction) else x for x in values)
+        values = tuple(
+            plain_value(Fraction(x)) if isinstance(x, int | Fraction) else x for x in values
+        )
         end, stop = follower + 1, spans[follower][1]
     elif end < len(tokens) and spans[end][0] == stop and tokens[end].lower() in _SUFFIXES:
         scale = _SUFFIXES[tokens[end].lower()]
-        values += tuple(_plain(Fraction(x * scale)) for x in values if isinstance(x, int | Fraction))
+        values += tuple(
+            plain_value(Fraction(x * scale)) for x in values if isinstance(x, int | Fraction)
+        )
     unit, after_unit = _unit_after(tokens, words, end, rules)
     if unit is None and at:
         before = words[at - 1]
@@ -387,14 +403,13 @@ def _literal_number(
     first = values[0]
     if isinstance(first, int):
         values = (*values, *_other_names(tokens, spans, words, at, end, first, rules))
-    yield Number(values, WEAK if first == 1 else usual, spans[at][0], stop, unit)
-    return end  # type: ignore[return-value]
+    return [Number(values, WEAK if first == 1 else usual, spans[at][0], stop, unit)], end
 
 
 def _is_in_name(tokens: Sequence[str], spans: Sequence[Span], at: int) -> bool:
     """Return whether digits are joined to the word before them: `mp3`, `COVID-19`."""
     start = spans[at][0]
-    if at and tokens[at - 1] in "-‐‑_" and spans[at - 1][1] == start:
+    if at and tokens[at - 1] in (*HYPHENS, "_") and spans[at - 1][1] == start:
         at, start = at - 1, spans[at - 1][0]
     return at > 0 and spans[at - 1][1] == start and tokens[at - 1][-1].isalpha()
 
@@ -412,7 +427,7 @@ def _other_names(
     following = tokens[end].lower() if end < len(tokens) else ""
     next_word = words[end] if end < len(tokens) else None
     if value <= 24 and next_word is not None and next_word.is_hour:
-        yield from _hour_values(value)[1:]
+        yield from hour_values(value)[1:]
     is_joined = end < len(tokens) and spans[end][0] == spans[end - 1][1]
     if is_joined and following in ("s", "er") and 1000 <= value < 2100 and value % 10 == 0:
         if value % 100:
@@ -433,135 +448,11 @@ def _century(tokens: Sequence[str], end: int, value: int, rules: Rules) -> Itera
 
 def _unit_after(
     tokens: Sequence[str], words: Sequence[WordNumber | None], at: int, rules: Rules
-) -> tuple[Unit | None, int]:
+) -> tuple[MeasureUnit | None, int]:
     """Return the unit after a number, and the token after it."""
-    if at < len(tokens) and tokens[at] in "-‐‑":
+    if at < len(tokens) and tokens[at] in HYPHENS:
         at += 1
     word = words[at] if at < len(tokens) else None
     if word is None or word.unit is None:
         return None, at
     return word.unit, at + 1
-
-
-# ----------------------------------------------------------------------- Chinese and Japanese
-
-_DIGITS = dict(zip("〇零一二三四五六七八九", (0, 0, *range(1, 10)), strict=True))
-_DIGITS.update({"两": 2, "兩": 2, "〡": 1, "壱": 1, "弐": 2, "参": 3})
-_TENS = {"十": 10, "百": 100, "千": 1000}
-_MYRIADS = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8, "兆": 10**12}
-_NUMERALS = "".join((*_DIGITS, *_TENS, *_MYRIADS))
-
-
-@lru_cache(maxsize=8)
-def _han_pattern(rules: Rules) -> re.Pattern[str]:
-    """Return the pattern of numbers in Chinese or Japanese: idioms, dates, numbers, words."""
-    words = sorted({*rules.support, *rules.months, *rules.weekdays}, key=len, reverse=True)
-    week = "|".join(rules.content.get("week_prefixes", "").split())
-    units = sorted((u for u in rules.units if not u.isascii() or u == "%"), key=len, reverse=True)
-    days = "一二三四五六日天"
-    return re.compile(
-        rf"(?P<long>{'|'.join(re.escape(word) for word in words if len(word) > 1)})"
-        rf"|(?P<idiom>{rules.idioms})"
-        rf"|(?:{week})(?P<weekday>[{days}1-6])"
-        rf"|(?P<day>[月火水木金土日])曜"
-        rf"|(?P<month>\d{{1,2}}|十[一二]?|[一二三四五六七八九])月"
-        rf"|(?P<number>(?:{LITERAL}|[{_NUMERALS}])(?:[{_NUMERALS}]|(?<=[{_NUMERALS}])\d[\d.]*)*)"
-        rf"(?P<unit>{'|'.join(map(re.escape, units))})?"
-        rf"|(?P<word>{'|'.join(map(re.escape, words))})"
-    )
-
-
-def numbers_in_han(text: str, rules: Rules) -> Iterator[Number]:
-    """Yield the numbers of a text in Chinese or Japanese."""
-    for match in _han_pattern(rules).finditer(text):
-        start, end = match.span()
-        group = match.lastgroup
-        if group == "number" or group == "unit":
-            yield from _han_number(text, match, rules)
-        elif group == "weekday":
-            day = "一二三四五六日".find(match[group].replace("天", "日")) + 1
-            yield Number((("weekday", day or int(match[group])),), STRONG, start, end)
-        elif group == "day":
-            day = "月火水木金土日".index(match[group]) + 1
-            yield Number((("weekday", day),), STRONG, start, end)
-        elif group == "month":
-            value = _han_value(match[group])
-            yield Number((value, ("month", value)), STRONG, start, end)
-        elif group in ("word", "long"):
-            word = match[group]
-            values: tuple[Value, ...] = tuple(map(_plain, rules.support.get(word, ())))
-            if word in rules.weekdays:
-                yield Number((("weekday", rules.weekdays[word]), *values), WEAK, start, end)
-            else:
-                yield Number(values, WEAK, start, end)
-
-
-def _han_number(text: str, match: re.Match[str], rules: Rules) -> Iterator[Number]:
-    """Yield the number of a run of digits and numerals, or the parts of a date or time."""
-    run, (start, end) = match["number"], match.span()
-    unit = rules.units.get(match["unit"]) if match["unit"] else None
-    literal = re.match(LITERAL, run)
-    follower = text[end : end + 1]
-    counts = bool(match["unit"]) or (bool(follower) and follower in rules.counters)
-    if literal is not None and literal.end() == len(run):
-        parts = literal_values(run, rules.decimal)
-        for values in parts:
-            first = values[0]
-            if len(parts) == 1 and isinstance(first, int) and first <= 24 and follower in "时時点點":
-                values = _hour_values(first)
-            if len(parts) == 1 and isinstance(first, int) and follower in "年代":
-                values = (*values, *((1900 + first, 2000 + first) if first < 100 else (first % 100,)))
-            if text.startswith(("世纪", "世紀"), end):
-                values = (*values, *((("century", v)) for v in values if isinstance(v, int)))
-            yield Number(values, WEAK if values[0] in (0, 1) else STRONG, start, end, unit)
-        return
-    if literal is not None:
-        base = literal_values(literal[0], rules.decimal)[0][0]
-        value = base if isinstance(base, str | tuple) else _plain(
-            Fraction(base) * _scale(run[literal.end() :])
-        )
-        yield Number((value,), STRONG, start, end, unit)
-        return
-    if len(run) > 1 and all(c in _DIGITS for c in run):
-        if len(run) >= 3 or "〇" in run or "零" in run:
-            value = int("".join(str(_DIGITS[c]) for c in run))
-            yield Number((value, value % 100), STRONG, start, end, unit)
-        else:  # two or three
-            yield Number(tuple(_DIGITS[c] for c in run), WEAK, start, end, unit)
-        return
-    whole = _han_value(run)
-    values = (whole,)
-    if whole <= 24 and follower and follower in "时時点點":
-        values = _hour_values(whole)
-    if text.startswith(("世纪", "世紀"), end):
-        values = (*values, ("century", whole))
-    if text.startswith("年代", end) and whole < 100:
-        values = (*values, 1900 + whole)
-    is_strong = whole > 1 and (counts or len(run) > 2) and run not in _TENS and run not in _MYRIADS
-    is_strong = is_strong or (run in _TENS and counts)
-    yield Number(values, STRONG if is_strong else WEAK, start, end, unit)
-
-
-def _scale(numerals: str) -> int:
-    """Return the product of the magnitudes after digits: 2千万."""
-    scale = 1
-    for c in numerals:
-        scale *= _TENS.get(c) or _MYRIADS.get(c) or 1
-    return scale
-
-
-def _han_value(run: str) -> int:
-    """Return the value of a run of numerals, such as 二十五万."""
-    if run.isdecimal():
-        return int(run)
-    total = section = digit = 0
-    for c in run:
-        if c in _DIGITS:
-            digit = _DIGITS[c]
-        elif c.isdecimal():
-            digit = digit * 10 + int(c)
-        elif c in _TENS:
-            section, digit = section + max(digit, 1) * _TENS[c], 0
-        elif c in _MYRIADS:
-            total, section, digit = total + max(section + digit, 1) * _MYRIADS[c], 0, 0
-    return total + section + digit

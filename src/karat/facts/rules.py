@@ -68,21 +68,27 @@ def _parse_toml(name: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Unit:
+class MeasureUnit:
     """A unit of measure: 1 km is 1,000 of its dimension, length."""
 
     name: str
     dimension: str
     factor: Fraction
+    """0 if the unit cannot be converted: currencies, degrees."""
+
+    @property
+    def converts(self) -> bool:
+        """True if values can be converted to other units of the dimension."""
+        return self.factor > 0
 
 
 @lru_cache(maxsize=1)
-def _unit_table() -> tuple[dict[str, Unit], dict[str, Unit]]:
+def _unit_table() -> tuple[dict[str, MeasureUnit], dict[str, MeasureUnit]]:
     """Return the units by name, and by symbols that are the same in all languages."""
     by_name, by_symbol = {}, {}
     for dimension, units in _parse_toml("units").items():
         for name, (factor, symbols) in units.items():
-            unit = by_name[name] = Unit(name, dimension, Fraction(factor))
+            unit = by_name[name] = MeasureUnit(name, dimension, Fraction(factor))
             by_symbol.update(dict.fromkeys(symbols.split(), unit))
     return by_name, by_symbol
 
@@ -157,7 +163,7 @@ class Rules:
         return values
 
     @cached_property
-    def units(self) -> dict[str, Unit]:
+    def units(self) -> dict[str, MeasureUnit]:
         """Words and symbols of units."""
         by_name, by_symbol = _unit_table()
         return {**by_symbol, **{word: by_name[key] for word, key in self._words("units")}}
@@ -237,7 +243,6 @@ class Rules:
     def common(self) -> frozenset[str]:
         """Words in lower case that are no names, even with a capital."""
         return frozenset(self.content.get("names", {}).get("common", "").split())
-
 
     @cached_property
     def aliases(self) -> dict[str, frozenset[str]]:

@@ -14,14 +14,15 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
+from karat.facts.han_numbers import numbers_in_han
 from karat.facts.numbers import (
+    HYPHENS,
     PAIRED,
     STRONG,
     TOKEN,
     WEAK,
     Number,
     WordNumber,
-    numbers_in_han,
     numbers_in_words,
     word_number,
 )
@@ -165,7 +166,7 @@ class TextFacts:
         """Whether it has numbers that can be changed, missing or added."""
         if self.rules.is_han:
             return any(number.strength for number in self.numbers)
-        return any([mark.is_strong for _, mark in self._marks])
+        return any(mark.is_strong for _, mark in self._marks)
 
     def _negation_matches(self) -> list[re.Match[str]]:
         """Return the matches of words of negation, which may overlap."""
@@ -248,7 +249,7 @@ class TextFacts:
         for at in capitals:
             if run:
                 distance = at - run[-1]
-                if distance > 2 or (distance == 2 and tokens[at - 1] not in "-‐‑&"):
+                if distance > 2 or (distance == 2 and tokens[at - 1] not in _LINKS):
                     yield from self._name(run, capitals, is_title)
                     run = []
             run.append(at)
@@ -284,6 +285,7 @@ def _is_within(place: int, spans: Sequence[tuple[int, int]]) -> bool:
     return any(start <= place < end for start, end in spans)
 
 
+_LINKS = HYPHENS | {"&"}
 _CLOSERS = frozenset("\"'“”‘’«»„‚()[]{}-–—*•")
 _ENDS = frozenset(".!?:;…。！？|")
 

@@ -10,6 +10,7 @@ import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -35,7 +36,18 @@ _STOP_INTERVAL = 256  # segments between two checks whether to stop
 
 
 @dataclass(frozen=True)
-class Facts(Metric):
+class FactsExplanation:
+    """The facts in which one output differs from its references."""
+
+    value: float
+    signature: str
+    changes: tuple[FactChange, ...]
+    candidate: str
+    references: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FactAgreement(Metric):
     """Facts: the share of segments whose numbers, negation and names agree with the reference.
 
         score = segments without a flag / segments
@@ -92,11 +104,9 @@ class Facts(Metric):
         """False if outputs are compared with the source."""
         return self.against == REFERENCES
 
-    def components(self) -> tuple[Metric, ...]:
+    def components(self) -> Mapping[str, Metric]:
         """Return the metric of each kind of facts."""
-        if len(self.checks) == 1:
-            return ()
-        return tuple(replace(self, check=name) for name in self.checks)
+        return {name: replace(self, check=name) for name in self.checks}
 
     @cached_property
     def sources(self) -> Mapping[str, str]:
@@ -145,7 +155,7 @@ class Facts(Metric):
             return
         references = pairs.references.views("mixed").strings()
         starts = pairs.starts.tolist()
-        for start, end in zip(starts, starts[1:], strict=False):
+        for start, end in pairwise(starts):
             yield references[start:end]
 
     def _source(self, segment: str) -> str:
@@ -168,6 +178,12 @@ class Facts(Metric):
         if self.against == SOURCE:
             references = (self._source(str(segment)),)
         return self._changes(candidate, references)
+
+    def explain(self, candidate: str, references: Sequence[str]) -> FactsExplanation:
+        """Return the changed, missing and added facts of one output."""
+        changes = self.changes(candidate, references)
+        signature, value = self.signature(len(references)), float(not changes)
+        return FactsExplanation(value, signature, changes, candidate, tuple(references))
 
     @property
     def against_text(self) -> str:
