@@ -197,6 +197,7 @@ class Rules:
     def neutral(self) -> re.Pattern[str] | None:
         """Phrases that have a word of negation, but do not negate."""
         patterns = [_phrase_pattern(phrase, self.is_han) for phrase in self._negation("neutral")]
+        patterns += self.content.get("negation", {}).get("neutral_patterns", [])
         return re.compile("|".join(patterns), re.IGNORECASE) if patterns else None
 
     @cached_property
