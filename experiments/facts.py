@@ -65,7 +65,7 @@ ADDED = {
     "it": "è/non è|sono/non sono|contiene/non contiene|fornisce/non fornisce",
     "es": "es/no es|ha/no ha|son/no son|tiene/no tiene|está/no está",
     "zh": "是/不是|会/不会|會/不會|有/没有|喜欢/不喜欢|想/不想",
-    "ja": "で す/で は あ り ま せ ん|ま す/ま せ ん|ま し た/ま せ ん で し た|だ 。/で は な い 。",
+    "ja": "で す/で は あ り ま せ ん|ま す/ま せ ん|ま し た/ま せ ん で し た|だ 。/で な い 。",
 }
 REMOVED = {
     "de": [(r"\bnicht ", ""), (r"\bkein(e[nmrs]?)? ", "ein "), (r"\bohne\b", "mit")],

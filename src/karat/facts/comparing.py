@@ -130,8 +130,8 @@ def _number_changes(facts: TextFacts, against: Sequence[TextFacts]) -> list[Fact
     added, missing = _differences(
         numbers,
         references,
-        lambda number: any(number.agrees(x) for x in numbers),
-        lambda number, k: any(number.agrees(x) for x in references[k]),
+        facts.has_number,
+        lambda number, k: against[k].has_number(number),
     )
     if not added and not missing:
         return []
@@ -218,7 +218,8 @@ def _is_in(name: Name, facts: TextFacts) -> bool:
         return True
     if len(name.words) == 1 and _is_acronym(name.words[0], facts.initials):
         return True
-    return any(_are_alike(word, x) for word in name.words for x in words if x[0] == word[0])
+    near = facts.words_by_letter
+    return any(_are_alike(word, x) for word in name.words for x in near.get(word[0], ()))
 
 
 def _is_acronym(word: str, initials: str) -> bool:

@@ -40,9 +40,10 @@ def _pattern(rules: Rules) -> re.Pattern[str]:
     week = "|".join(rules.content.get("week_prefixes", "").split())
     units = sorted((u for u in rules.units if not u.isascii() or u == "%"), key=len, reverse=True)
     return re.compile(
-        rf"(?P<long>{'|'.join(re.escape(word) for word in words if len(word) > 1)})"
+        rf"(?:{week})(?P<weekday>[{_CHINESE_DAYS}天1-6])"
+        rf"|(?P<long>{'|'.join(re.escape(word) for word in words if len(word) > 1)})"
         rf"|(?P<idiom>{rules.idioms})"
-        rf"|(?:{week})(?P<weekday>[{_CHINESE_DAYS}天1-6])"
+        rf"|百分之(?P<percent>{LITERAL}|[{_NUMERALS}]+)"
         rf"|(?P<day>[{_JAPANESE_DAYS}])曜"
         rf"|(?P<month>\d{{1,2}}|十[一二]?|[一二三四五六七八九])月"
         rf"|(?P<number>(?:{LITERAL}|[{_NUMERALS}])(?:[{_NUMERALS}]|(?<=[{_NUMERALS}])\d[\d.]*)*)"
@@ -67,11 +68,29 @@ def numbers_in_han(text: str, rules: Rules) -> Iterator[Number]:
         elif group == "month":
             month = _numeral_value(match[group])
             yield Number((month, ("month", month)), STRONG, start, end)
+        elif group == "percent":
+            part, percent = match[group], rules.units["%"]
+            is_written = part[0] in _NUMERALS
+            literal = () if is_written else literal_values(part, rules.decimal)[0]
+            yield Number(literal or (_numeral_value(part),), STRONG, start, end, percent)
         elif group in ("word", "long"):
             yield Number(tuple(map(plain_value, rules.support[match[group]])), WEAK, start, end)
 
 
 def _numbers_of(text: str, match: re.Match[str], rules: Rules) -> Iterator[Number]:
+    """Yield the number of a run, negative after a word such as `零下` or a minus."""
+    minus = [word for word in (*rules.minus, "-", "−") if text.endswith(word, 0, match.start())]
+    place = match.start() - len(minus[0]) if minus else 0
+    before = text[place - 1 : place] if place else ""
+    if not minus or (minus[0] in "-−" and before.isascii() and before.isalnum()):
+        yield from _unsigned(text, match, rules)
+        return
+    for x in _unsigned(text, match, rules):
+        values = tuple(-value for value in x.values if isinstance(value, int | Fraction))
+        yield x._replace(values=values, start=place)
+
+
+def _unsigned(text: str, match: re.Match[str], rules: Rules) -> Iterator[Number]:
     """Yield the number of a run of digits and numerals, or the parts of a date or time."""
     run, (start, end) = match["number"], match.span()
     unit = rules.units.get(match["unit"]) if match["unit"] else None
@@ -81,7 +100,9 @@ def _numbers_of(text: str, match: re.Match[str], rules: Rules) -> Iterator[Numbe
     elif literal is not None and literal.end() == len(run):
         parts = literal_values(run, rules.decimal)
         for part in parts:
-            values = part if len(parts) > 1 else (*part, *_names_of(text, end, part[0]))
+            values = (
+                part if len(parts) > 1 else (*part, *_names_of(text, match.end("number"), part[0]))
+            )
             yield Number(values, WEAK if part[0] in (0, 1) else STRONG, start, end, unit)
     elif literal is not None:
         base = literal_values(literal[0], rules.decimal)[0][0]
@@ -100,7 +121,7 @@ def _numbers_of(text: str, match: re.Match[str], rules: Rules) -> Iterator[Numbe
         counts = bool(match["unit"]) or text[end : end + 1] in {*rules.counters}
         is_vague = run in _MYRIADS or run in ("百", "千")
         is_strong = value > 1 and not is_vague and (counts or len(run) > 2)
-        values = (value, *_names_of(text, end, value))
+        values = (value, *_names_of(text, match.end("number"), value))
         yield Number(values, STRONG if is_strong else WEAK, start, end, unit)
 
 

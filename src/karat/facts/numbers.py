@@ -27,6 +27,7 @@ MAX_DIGITS = 40
 
 _SPACES = "\u00a0\u202f\u2009"
 LITERAL = (
+    rf"\d{{4}}-\d{{1,2}}-\d{{1,2}}(?!\d)|"
     rf"\d{{1,3}}(?:[ {_SPACES}]\d{{3}})+(?!\d)(?:[.,٫]\d+)?|"
     rf"\d+(?:[.,:/’'٫٬]\d+)*"
 )
@@ -36,7 +37,7 @@ TOKEN = re.compile(rf"{LITERAL}|(?:[^\W\d_]\.){{2,}}|[^\W\d_]+(?:['’][^\W\d_]+
 
 _GROUPED = re.compile(rf"\d{{1,3}}(?:([.,’'٬ {_SPACES}])\d{{3}})(?:\1\d{{3}})*(?:([.,٫])\d+)?")
 _TIME = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?")
-_SEPARATORS = re.compile(rf"[.,’'٫٬ {_SPACES}:/]")
+_SEPARATORS = re.compile(rf"[.,’'٫٬ {_SPACES}:/-]")
 _DAYS, _MONTHS = 31, 12
 
 
@@ -277,7 +278,10 @@ class _Sequence:
             return False
         if word.magnitude:
             return self.current > 0
-        return word.cardinal is not None and (not self.current or word.cardinal < self.current)
+        is_twenty = self.vigesimal and word.cardinal == 20 and self.current % 100 == 4
+        return word.cardinal is not None and (
+            is_twenty or not self.current or word.cardinal < self.current
+        )
 
 
 def _read_sequence(
@@ -372,38 +376,64 @@ def _literal_numbers(
     rules: Rules,
 ) -> tuple[list[Number], int]:
     """Return the numbers of a token in digits, and the token after them."""
-    literal = tokens[at]
+    literal, end = tokens[at], at + 1
     parts = literal_values(literal, rules.decimal)
-    end = at + 1
+    start, stop = spans[at]
     usual = PAIRED if _is_in_name(tokens, spans, at) else STRONG
+    next_word = words[end] if end < len(tokens) else None
+    if next_word is not None and next_word.is_hour and _POINT_TIME.fullmatch(literal):
+        parts = literal_values(literal.replace(".", ":"), rules.decimal)
     if len(parts) > 1:
-        return [Number(x, WEAK if x[0] in (0, 1) else usual, *spans[at]) for x in parts], end
-    values, stop = parts[0], spans[at][1]
+        return [Number(x, WEAK if x[0] in (0, 1) else usual, start, stop) for x in parts], end
+    values = parts[0]
     follower = end + 1 if end < len(tokens) and tokens[end] in HYPHENS else end
     next_word = words[follower] if follower < len(tokens) else None
     if next_word is not None and next_word.magnitude:
-        scale = next_word.magnitude
-        values = tuple(x * scale if isinstance(x, int | Fraction) else x for x in values)
-        values = tuple(
-            plain_value(Fraction(x)) if isinstance(x, int | Fraction) else x for x in values
-        )
+        values = _scaled(values, next_word.magnitude)
         end, stop = follower + 1, spans[follower][1]
     elif end < len(tokens) and spans[end][0] == stop and tokens[end].lower() in _SUFFIXES:
-        scale = _SUFFIXES[tokens[end].lower()]
-        values += tuple(
-            plain_value(Fraction(x * scale)) for x in values if isinstance(x, int | Fraction)
-        )
+        values += _scaled(values, _SUFFIXES[tokens[end].lower()])
     unit, after_unit = _unit_after(tokens, words, end, rules)
-    if unit is None and at:
-        before = words[at - 1]
-        symbol = before.unit if before is not None else None
-        unit = symbol if symbol is not None and symbol.dimension == "money" else None
-    if after_unit > end:
+    if unit is not None:
         stop = spans[after_unit - 1][1]
-    first = values[0]
-    if isinstance(first, int):
-        values = (*values, *_other_names(tokens, spans, words, at, end, first, rules))
-    return [Number(values, WEAK if first == 1 else usual, spans[at][0], stop, unit)], end
+    if (symbol := _currency_before(tokens, words, at)) is not None:
+        unit, start = symbol, spans[at - 1][0]
+    if isinstance(values[0], int):
+        values = (*values, *_other_names(tokens, spans, words, end, values[0], rules))
+    if (sign := _sign_before(tokens, spans, at, rules)) is not None:
+        values, start = _scaled(values, -1), spans[sign][0]
+    return [Number(values, WEAK if values[0] == 1 else usual, start, stop, unit)], end
+
+
+_POINT_TIME = re.compile(r"\d{1,2}\.\d{2}")
+
+
+def _currency_before(
+    tokens: Sequence[str], words: Sequence[WordNumber | None], at: int
+) -> MeasureUnit | None:
+    """Return the currency whose symbol or code is before a number: `$5`, `EUR 5`."""
+    word = words[at - 1] if at and not tokens[at - 1].islower() else None
+    unit = None if word is None else word.unit
+    return unit if unit is not None and unit.dimension == "money" else None
+
+
+def _scaled(values: Sequence[Value], scale: int) -> tuple[Value, ...]:
+    """Return numbers times a scale."""
+    return tuple(plain_value(Fraction(x * scale)) for x in values if isinstance(x, int | Fraction))
+
+
+def _sign_before(tokens: Sequence[str], spans: Sequence[Span], at: int, rules: Rules) -> int | None:
+    """Return the token of the minus of a number, if it has one: `-5` and `minus 5`, not `3-5`."""
+    if not at:
+        return None
+    sign = at - 1
+    if tokens[sign].lower() in rules.minus:
+        is_sign = sign == 0 or not tokens[sign - 1][0].isdecimal()
+    else:
+        is_joined = spans[sign][1] == spans[at][0]
+        has_space = sign == 0 or spans[sign - 1][1] < spans[sign][0]
+        is_sign = tokens[sign] in ("-", "−") and is_joined and has_space
+    return sign if is_sign else None
 
 
 def _is_in_name(tokens: Sequence[str], spans: Sequence[Span], at: int) -> bool:
@@ -418,7 +448,6 @@ def _other_names(
     tokens: Sequence[str],
     spans: Sequence[Span],
     words: Sequence[WordNumber | None],
-    at: int,
     end: int,
     value: int,
     rules: Rules,
@@ -450,9 +479,8 @@ def _unit_after(
     tokens: Sequence[str], words: Sequence[WordNumber | None], at: int, rules: Rules
 ) -> tuple[MeasureUnit | None, int]:
     """Return the unit after a number, and the token after it."""
-    if at < len(tokens) and tokens[at] in HYPHENS:
-        at += 1
-    word = words[at] if at < len(tokens) else None
+    place = at + 1 if at < len(tokens) and tokens[at] in HYPHENS else at
+    word = words[place] if place < len(tokens) else None
     if word is None or word.unit is None:
         return None, at
-    return word.unit, at + 1
+    return word.unit, place + 1

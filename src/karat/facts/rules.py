@@ -5,6 +5,15 @@ stands for a space.
 
     decimal      `point` or `comma`
     script       `latin` (words between spaces, any alphabet) or `han` (Chinese, Japanese)
+    compound     true if number words are joined: `fünfundzwanzig`; `ordinal_endings` follow them
+    vigesimal    true if 80 is four twenties
+    connectors   words between the parts of a number: `and`
+    minus        words before a negative number
+    hours        words after the hour of a time
+    centuries    words for a century
+    counters, idioms, idiom_patterns, week_prefixes
+                 of Chinese and Japanese: what follows a number, words with numerals that are none,
+                 what comes before the number of a weekday
     cardinals    value -> words; a compound of them is a number too, if `compound` is true
     ordinals     value -> words
     magnitudes   value -> words that multiply the number before them
@@ -177,6 +186,11 @@ class Rules:
     def hours(self) -> frozenset[str]:
         """Words after the hour of a time: `Uhr`, `p.m.`."""
         return frozenset(self.content.get("hours", "").split())
+
+    @cached_property
+    def minus(self) -> frozenset[str]:
+        """Words before a negative number: `minus`."""
+        return frozenset(self.content.get("minus", "").split())
 
     @cached_property
     def counters(self) -> str:

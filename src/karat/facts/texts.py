@@ -7,8 +7,10 @@ token. Places in the text are computed only for texts that have facts.
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -26,7 +28,7 @@ from karat.facts.numbers import (
     numbers_in_words,
     word_number,
 )
-from karat.facts.rules import Rules, rules_for
+from karat.facts.rules import Rules, Value, rules_for
 
 MAX_VOCABULARY = 1 << 18
 """Tokens whose properties are stored."""
@@ -168,6 +170,29 @@ class TextFacts:
             return any(number.strength for number in self.numbers)
         return any(mark.is_strong for _, mark in self._marks)
 
+    @cached_property
+    def _number_index(self) -> dict[Value, list[Number]]:
+        """The numbers by value, without duplicates."""
+        index: dict[Value, list[Number]] = {}
+        for number in {(n.values, n.unit): n for n in self.numbers}.values():
+            for value in number.values:
+                index.setdefault(value, []).append(number)
+        return index
+
+    @cached_property
+    def _measures(self) -> list[Number]:
+        """The numbers with units that can be converted, without duplicates."""
+        measures = (n for n in self.numbers if n.unit is not None and n.unit.converts)
+        return [*{(n.values, n.unit): n for n in measures}.values()]
+
+    def has_number(self, number: Number) -> bool:
+        """Return whether it has a number that agrees with a number of another text."""
+        index = self._number_index
+        near = [n for value in number.values if value in index for n in index[value]]
+        if number.unit is not None and number.unit.converts:
+            near += self._measures
+        return any(number.agrees(n) for n in near)
+
     def _negation_matches(self) -> list[re.Match[str]]:
         """Return the matches of words of negation, which may overlap."""
         pattern, text = self.rules.negations, self.text
@@ -199,7 +224,8 @@ class TextFacts:
                 continue
             stop = end
             if match.lastgroup == "concord":
-                is_near = any(abs(start - place) <= window for place in markers)
+                at = bisect_left(markers, start - window)
+                is_near = at < len(markers) and markers[at] <= start + window
                 if is_near or start - last <= window:
                     continue
                 last = start
@@ -230,6 +256,14 @@ class TextFacts:
     def words(self) -> frozenset[str]:
         """All words in lower case, without dots and `'s`."""
         return frozenset(filter(None, map(_bare, self._tokens)))
+
+    @cached_property
+    def words_by_letter(self) -> dict[str, list[str]]:
+        """All words by their first letter."""
+        by_letter: dict[str, list[str]] = {}
+        for word in self.words:
+            by_letter.setdefault(word[0], []).append(word)
+        return by_letter
 
     @cached_property
     def initials(self) -> str:
@@ -281,8 +315,9 @@ class TextFacts:
 
 
 def _is_within(place: int, spans: Sequence[tuple[int, int]]) -> bool:
-    """Return whether a place is in one of the spans."""
-    return any(start <= place < end for start, end in spans)
+    """Return whether a place is in one of the spans, which are in order and do not overlap."""
+    at = bisect_right(spans, (place, math.inf)) - 1
+    return at >= 0 and place < spans[at][1]
 
 
 _LINKS = HYPHENS | {"&"}
