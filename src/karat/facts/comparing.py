@@ -110,9 +110,9 @@ def _paired(
     n_pairs = min(len(new), len(lost))
     changes = [FactChange(check, CHANGED, lost[i][0], new[i][0]) for i in range(n_pairs)]
     changes += [
-        FactChange(check, MISSING, text) for text, strength in lost[n_pairs:] if strength > 1
+        FactChange(check, MISSING, text) for text, strength in lost[n_pairs:] if strength == STRONG
     ]
-    more = (text for text, strength in new[n_pairs:] if strength > 1)
+    more = (text for text, strength in new[n_pairs:] if strength == STRONG)
     return changes + [FactChange(check, ADDED, "", text) for text in more]
 
 
@@ -206,20 +206,22 @@ def _name_changes(facts: TextFacts, against: Sequence[TextFacts]) -> list[FactCh
 
 
 def _is_in(name: Name, facts: TextFacts) -> bool:
-    """Return whether a text has a word of a name, or its acronym."""
-    words = facts.words
-    if any(word in words for word in name.words):
-        return True
-    aliases = facts.rules.aliases
-    if any(word in aliases and not words.isdisjoint(aliases[word]) for word in name.words):
+    """Return whether a text has a name: half of its words, or its acronym."""
+    n_present = sum(_has_word(facts, word) for word in name.words)
+    if 2 * n_present >= len(name.words):
         return True
     initials = "".join(word[0] for word in name.words)
-    if len(initials) > 1 and any(len(w) > 1 and _is_acronym(w, initials) for w in words):
+    return len(initials) > 1 and any(len(w) > 1 and _is_acronym(w, initials) for w in facts.words)
+
+
+def _has_word(facts: TextFacts, word: str) -> bool:
+    """Return whether a text has a word of a name, a form or an alias of it."""
+    if word in facts.words or _is_acronym(word, facts.initials):
         return True
-    if len(name.words) == 1 and _is_acronym(name.words[0], facts.initials):
+    aliases = facts.rules.aliases.get(word)
+    if aliases is not None and not aliases.isdisjoint(facts.words):
         return True
-    near = facts.words_by_letter
-    return any(_are_alike(word, x) for word in name.words for x in near.get(word[0], ()))
+    return any(_are_alike(word, x) for x in facts.words_by_letter.get(word[0], ()))
 
 
 def _is_acronym(word: str, initials: str) -> bool:

@@ -27,7 +27,8 @@ stands for a space.
                  `auxiliaries`, words between a negation and what it negates. `*` stands for
                  letters; keys with `_patterns` have regular expressions
     names        `nouns`, true if all nouns have capitals; `common`, capitalised words that are no
-                 names; `aliases`, names of one thing, groups between `;`
+                 names; `initial`, true if other words that begin a sentence may be names;
+                 `aliases`, names of one thing, with `;` between groups
 """
 
 from __future__ import annotations
@@ -253,6 +254,11 @@ class Rules:
     def capital_nouns(self) -> bool:
         """True if all nouns have capitals, as in German."""
         return bool(self.content.get("names", {}).get("nouns", False))
+
+    @property
+    def initial_names(self) -> bool:
+        """True if a single word that begins a sentence may be a name, unless it is common."""
+        return bool(self.content.get("names", {}).get("initial", False))
 
     @cached_property
     def common(self) -> frozenset[str]:

@@ -57,7 +57,8 @@ class Negation(NamedTuple):
 class Name(NamedTuple):
     """A name in a text: a run of capitalised words, an acronym, a word like `GitHub`.
 
-    It is weak if its capital may have another reason, such as the beginning of a sentence.
+    It is weak if its capital may have another reason, such as the beginning of a sentence; or
+    `PAIRED`, if the language has a list of common words that begin sentences.
     """
 
     words: tuple[str, ...]
@@ -298,14 +299,17 @@ class TextFacts:
         words = tuple([word for i in proper if (word := _bare(tokens[i]))])
         if not words:
             return
-        is_weak = is_title or max(map(len, words)) < 2
-        if not is_weak and all(capitals[i].capital == 1 for i in proper):
-            is_initial = proper[0] == run[0] and _begins_sentence(tokens, run[0])
-            if self.rules.capital_nouns:
-                is_weak = len(proper) == 1 or _begins_sentence(tokens, run[0])
-            else:
-                is_weak = is_initial and len(proper) == 1
-        yield Name(words, WEAK if is_weak else STRONG, proper[0], proper[-1])
+        strength = STRONG
+        if is_title or max(map(len, words)) < 2:
+            strength = WEAK
+        elif all(capitals[i].capital == 1 for i in proper):
+            begins = _begins_sentence(tokens, run[0])
+            is_initial = begins and len(proper) == 1 and proper[0] == run[0]
+            if self.rules.capital_nouns and (begins or len(proper) == 1):
+                strength = WEAK
+            elif is_initial:
+                strength = PAIRED if self.rules.initial_names else WEAK
+        yield Name(words, strength, proper[0], proper[-1])
 
     def words_of(self, fact: Number | Negation | Name) -> str:
         """Return the part of the text that is a fact."""
