@@ -175,7 +175,7 @@ class ComponentRow(NamedTuple):
 
 
 COMPONENT_COLUMNS = (
-    *program_columns("metric"),
+    Column("metric", "Metric", readers="programs", value=lambda row: str(row.metric)),
     Column("component", "Kind", help="The kind of error."),
     Column("system", "System", help="The name of the system."),
     number("segments", "Segments", help="Segments with the error."),

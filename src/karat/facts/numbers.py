@@ -253,7 +253,8 @@ class _Sequence:
         """Return the part after the last magnitude with one more word, or None."""
         current = self.current
         if value == 100:
-            return None if self.words and current % 100 == 0 else max(current, 1) * 100
+            begins = not self.words or (self.total and not current)
+            return max(current, 1) * 100 if begins or current % 100 else None
         if value > 100:
             begins = not self.words or (self.total and not current)
             return value if begins else None
@@ -268,8 +269,8 @@ class _Sequence:
         tail = self.current % 100
         if not tail:
             return self.current > 0
-        if self.vigesimal and tail in (60, 80):
-            return value < 20
+        if self.vigesimal and tail in (10, 60, 80):
+            return 7 <= value <= 9 if tail == 10 else value < 20
         return tail % 10 == 0 and tail >= 20 and value < 10
 
     def may_follow(self, word: WordNumber | None) -> bool:

@@ -213,8 +213,11 @@ class TextFacts:
             return ()
         either: list[tuple[int, int]] = []
         if any(match.lastgroup in ("marker", "concord") for match in matches):
-            neutral, either = self._spans_of(self.rules.neutral), self._spans_of(self.rules.either)
+            neutral, text = _spans_of(self.rules.neutral, self.text), self.text
             matches = [match for match in matches if not _is_within(match.start(), neutral)]
+            if neutral and self.rules.neutral is not None:  # they are in no construction
+                text = self.rules.neutral.sub(lambda match: " " * len(match[0]), text)
+            either = _spans_of(self.rules.either, text)
         markers = [match.start() for match in matches if match.lastgroup == "marker"]
         window, negations = self.rules.window, list[Negation]()
         last = -window - 1
@@ -235,9 +238,6 @@ class TextFacts:
                 strength = PAIRED
             negations.append(Negation(strength, start, end))
         return tuple(negations)
-
-    def _spans_of(self, pattern: re.Pattern[str] | None) -> list[tuple[int, int]]:
-        return [] if pattern is None else [match.span() for match in pattern.finditer(self.text)]
 
     @cached_property
     def negated(self) -> frozenset[str]:
@@ -316,6 +316,10 @@ class TextFacts:
         if isinstance(fact, Name):
             return self.text[self._spans[fact.start][0] : self._spans[fact.end][1]]
         return self.text[fact.start : fact.end]
+
+
+def _spans_of(pattern: re.Pattern[str] | None, text: str) -> list[tuple[int, int]]:
+    return [] if pattern is None else [match.span() for match in pattern.finditer(text)]
 
 
 def _is_within(place: int, spans: Sequence[tuple[int, int]]) -> bool:
