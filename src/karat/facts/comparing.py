@@ -1,4 +1,4 @@
-"""How a candidate differs from what it is compared with, in numbers, negation and names.
+"""Differences of a candidate from what it is compared with: numbers, negation, names.
 
     changed   a fact of the candidate that no reference has, and a fact of all references that the
               candidate lacks
@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
-from karat.facts.numbers import PAIRED, STRONG, WEAK, Number
+from karat.facts.numbers import STRONG, Number
 from karat.facts.texts import Name, TextFacts, text_facts
 
 CHECKS = ("numbers", "negation", "names")
@@ -144,11 +144,10 @@ def _negation_changes(
     """Return an added or a missing negation, with all words of negation as evidence."""
     if not facts.negations and not all(reference.negations for reference in against):
         return []
-    least = WEAK if is_translation else PAIRED
-    strong, stems = _counts(facts, least)
+    strong, stems = _counts(facts, is_translation)
     added, missing = [], []
     for reference in against:
-        reference_strong, reference_stems = _counts(reference, least)
+        reference_strong, reference_stems = _counts(reference, is_translation)
         only_reference = (reference_stems - stems).total()
         only_candidate = (stems - reference_stems).total()
         if is_translation:
@@ -177,13 +176,11 @@ def _is_moved(facts: TextFacts, reference: TextFacts) -> bool:
     return not (of_candidate.isdisjoint(reference.words) or of_reference.isdisjoint(facts.words))
 
 
-def _counts(facts: TextFacts, least: int) -> tuple[int, Counter[str]]:
+def _counts(facts: TextFacts, is_translation: bool) -> tuple[int, Counter[str]]:
     """Return the number of negations, and the stems of words that can stand for one."""
-    if not facts.negations:
-        return 0, Counter()
-    weak = (word for word in facts.negations if least <= word.strength < STRONG)
-    stems = Counter(facts.words_of(word).lower()[:5] for word in weak)
-    return sum(word.strength == STRONG for word in facts.negations), stems
+    negations = facts.all_negations if is_translation else facts.negations
+    stems = (facts.words_of(word).lower()[:5] for word in negations if word.strength < STRONG)
+    return sum(word.strength == STRONG for word in negations), Counter(stems)
 
 
 # ----------------------------------------------------------------------------------- names

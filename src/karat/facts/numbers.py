@@ -64,7 +64,7 @@ class Number(NamedTuple):
 
 
 class WordNumber(NamedTuple):
-    """What a word can be in a number."""
+    """The parts of a number that a word can be."""
 
     cardinal: int | None = None
     is_ordinal: bool = False

@@ -34,14 +34,29 @@ stands for a space.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from importlib import import_module, resources
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from karat.errors import InputError, quoted
+
+T = TypeVar("T")
+
+
+class LazyProperty(Generic[T]):
+    """A property that is computed once, without the lock of `functools` before Python 3.12."""
+
+    def __init__(self, compute: Callable[[Any], T]) -> None:
+        self._compute, self._name = compute, compute.__name__
+        self.__doc__ = compute.__doc__
+
+    def __get__(self, instance: Any, owner: type | None = None) -> T:
+        value = instance.__dict__[self._name] = self._compute(instance)
+        return value
+
 
 LANGUAGES = {
     "en": "English",
@@ -110,7 +125,7 @@ class Rules:
     lang: str
     content: Mapping[str, Any]
 
-    @property
+    @LazyProperty
     def is_han(self) -> bool:
         """True if words have no spaces between them."""
         return self.content.get("script") == "han"
@@ -125,7 +140,7 @@ class Rules:
         """True if number words are joined: `fünfundzwanzig`."""
         return bool(self.content.get("compound", False))
 
-    @property
+    @LazyProperty
     def vigesimal(self) -> bool:
         """True if 80 is four twenties: `quatre-vingts`."""
         return bool(self.content.get("vigesimal", False))
@@ -139,32 +154,32 @@ class Rules:
     def _numbers(self, table: str) -> dict[str, int]:
         return {word: int(key) for word, key in self._words(table)}
 
-    @cached_property
+    @LazyProperty
     def cardinals(self) -> dict[str, int]:
         """Number words."""
         return self._numbers("cardinals")
 
-    @cached_property
+    @LazyProperty
     def ordinals(self) -> dict[str, int]:
         """Ordinal words."""
         return self._numbers("ordinals")
 
-    @cached_property
+    @LazyProperty
     def magnitudes(self) -> dict[str, int]:
         """Words that multiply the number before them."""
         return self._numbers("magnitudes")
 
-    @cached_property
+    @LazyProperty
     def months(self) -> dict[str, int]:
         """Names of months."""
         return self._numbers("months")
 
-    @cached_property
+    @LazyProperty
     def weekdays(self) -> dict[str, int]:
         """Names of weekdays; Monday is 1."""
         return self._numbers("weekdays")
 
-    @cached_property
+    @LazyProperty
     def support(self) -> dict[str, tuple[Fraction, ...]]:
         """Words that can stand for numbers."""
         values: dict[str, tuple[Fraction, ...]] = {}
@@ -172,33 +187,33 @@ class Rules:
             values[word] = (*values.get(word, ()), Fraction(key))
         return values
 
-    @cached_property
+    @LazyProperty
     def units(self) -> dict[str, MeasureUnit]:
         """Words and symbols of units."""
         by_name, by_symbol = _unit_table()
         return {**by_symbol, **{word: by_name[key] for word, key in self._words("units")}}
 
-    @cached_property
+    @LazyProperty
     def connectors(self) -> frozenset[str]:
         """Words between the parts of a number: `and`."""
         return frozenset(self.content.get("connectors", "").split())
 
-    @cached_property
+    @LazyProperty
     def hours(self) -> frozenset[str]:
         """Words after the hour of a time: `Uhr`, `p.m.`."""
         return frozenset(self.content.get("hours", "").split())
 
-    @cached_property
+    @LazyProperty
     def minus(self) -> frozenset[str]:
         """Words before a negative number: `minus`."""
         return frozenset(self.content.get("minus", "").split())
 
-    @cached_property
+    @LazyProperty
     def counters(self) -> str:
         """Characters after a number that show that it counts something, in Chinese and Japanese."""
         return "".join(self.content.get("counters", "").split())
 
-    @cached_property
+    @LazyProperty
     def idioms(self) -> str:
         """The pattern of words with numerals that are no numbers, in Chinese and Japanese."""
         words = sorted(self.content.get("idioms", "").split(), key=len, reverse=True)
@@ -208,20 +223,20 @@ class Rules:
         words = self.content.get("negation", {}).get(key, "").split()
         return [word.replace("_", " ") for word in words]
 
-    @cached_property
+    @LazyProperty
     def neutral(self) -> re.Pattern[str] | None:
         """Phrases that have a word of negation, but do not negate."""
         patterns = [_phrase_pattern(phrase, self.is_han) for phrase in self._negation("neutral")]
         patterns += self.content.get("negation", {}).get("neutral_patterns", [])
         return re.compile("|".join(patterns), re.IGNORECASE) if patterns else None
 
-    @cached_property
+    @LazyProperty
     def either(self) -> re.Pattern[str] | None:
         """Constructions that negate or not: `not a bug but a feature`, `isn't it?`."""
         patterns = self.content.get("negation", {}).get("either_patterns", [])
         return re.compile("|".join(patterns), re.IGNORECASE) if patterns else None
 
-    @cached_property
+    @LazyProperty
     def negations(self) -> re.Pattern[str] | None:
         """Words of negation, as groups `marker`, `concord` and `weak`."""
         groups = []
@@ -233,19 +248,22 @@ class Rules:
                 groups.append(f"(?P<{group}>{'|'.join(patterns)})")
         return re.compile("|".join(groups), re.IGNORECASE) if groups else None
 
-    @cached_property
-    def first_words(self) -> frozenset[str]:
-        """The words, before a space or a sign, with which phrases of negation begin."""
-        keys = _GROUPS.values()
-        phrases = [phrase for key in keys for phrase in self._negation(key)]
-        return frozenset(re.split(r"[\s-]", phrase)[0] for phrase in phrases)
+    @LazyProperty
+    def first_words(self) -> dict[str, list[str]]:
+        """The first words of phrases of negation, with the groups of the phrases."""
+        groups: dict[str, list[str]] = {}
+        for group, key in _GROUPS.items():
+            for phrase in self._negation(key):
+                if len(words := re.split(r"[\s-]", phrase)) > 1:
+                    groups.setdefault(words[0], []).append(group)
+        return groups
 
-    @cached_property
+    @LazyProperty
     def window(self) -> int:
         """Characters within which a word of concord belongs to a marker."""
         return int(self.content.get("negation", {}).get("window", 0))
 
-    @cached_property
+    @LazyProperty
     def auxiliaries(self) -> frozenset[str]:
         """Words between a negation and what it negates: `been`, `have`."""
         return frozenset(self._negation("auxiliaries"))
@@ -260,12 +278,12 @@ class Rules:
         """True if a single word that begins a sentence may be a name, unless it is common."""
         return bool(self.content.get("names", {}).get("initial", False))
 
-    @cached_property
+    @LazyProperty
     def common(self) -> frozenset[str]:
         """Words in lower case that are no names, even with a capital."""
         return frozenset(self.content.get("names", {}).get("common", "").split())
 
-    @cached_property
+    @LazyProperty
     def aliases(self) -> dict[str, frozenset[str]]:
         """Words that name the same: `US`, `American`."""
         groups = self.content.get("names", {}).get("aliases", "").split(";")

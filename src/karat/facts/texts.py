@@ -13,7 +13,7 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from karat.facts.han_numbers import numbers_in_han
@@ -24,11 +24,12 @@ from karat.facts.numbers import (
     TOKEN,
     WEAK,
     Number,
+    Span,
     WordNumber,
     numbers_in_words,
     word_number,
 )
-from karat.facts.rules import Rules, Value, rules_for
+from karat.facts.rules import LazyProperty, Rules, Value, rules_for
 
 MAX_VOCABULARY = 1 << 18
 """Tokens whose properties are stored."""
@@ -71,22 +72,22 @@ class Name(NamedTuple):
 
 
 class _Token(NamedTuple):
-    """What a token can be."""
+    """The facts that a token can be part of."""
 
     number: WordNumber | None = None
     is_strong: bool = False
     """Whether it is digits, or a word that is a number, a month or a weekday."""
     capital: int = 0  # 1 a first capital, 2 an acronym or a capital within the word
     is_common: bool = False
-    negates: bool = False
-    """Whether a word or phrase of negation may begin with it."""
+    negates: int = -1
+    """The strength of a word or phrase of negation that may begin with it; -1 for none."""
 
 
 _PLAIN = _Token()
 
 
 class _Vocabulary(dict[str, _Token]):
-    """What tokens can be, looked up when they first occur."""
+    """Tokens with their properties, looked up when they first occur."""
 
     def __init__(self, rules: Rules) -> None:
         super().__init__()
@@ -118,8 +119,10 @@ class _Vocabulary(dict[str, _Token]):
         stem = re.split("['’]", lower)[0]
         is_common = lower in rules.common or stem in rules.common
         is_strong = number is not None and number.is_strong
-        negations = rules.negations
-        negates = lower in rules.first_words or bool(negations and negations.match(token))
+        match = rules.negations.match(token) if rules.negations else None
+        strengths = [_STRENGTHS[match.lastgroup or ""]] if match else []
+        strengths += [_STRENGTHS[group] for group in rules.first_words.get(lower, ())]
+        negates = max(strengths, default=-1)
         properties = _Token(number, is_strong, capital, is_common, negates)
         return _PLAIN if properties == _PLAIN else properties
 
@@ -129,7 +132,9 @@ _VOCABULARIES: dict[str, _Vocabulary] = {}
 
 def _vocabulary(rules: Rules) -> _Vocabulary:
     """Return the vocabulary of a language."""
-    return _VOCABULARIES.setdefault(rules.lang, _Vocabulary(rules))
+    if rules.lang not in _VOCABULARIES:
+        _VOCABULARIES[rules.lang] = _Vocabulary(rules)
+    return _VOCABULARIES[rules.lang]
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,22 +144,22 @@ class TextFacts:
     text: str
     rules: Rules
 
-    @cached_property
+    @LazyProperty
     def _tokens(self) -> list[str]:
         return TOKEN.findall(self.text)
 
-    @cached_property
+    @LazyProperty
     def _marks(self) -> list[tuple[int, _Token]]:
         """The places of tokens that can be part of a fact, and what they can be."""
         vocabulary = _vocabulary(self.rules)
-        tokens = enumerate(self._tokens)
-        return [(i, mark) for i, token in tokens if (mark := vocabulary[token]) is not _PLAIN]
+        marks = map(vocabulary.__getitem__, self._tokens)
+        return [pair for pair in enumerate(marks) if pair[1] is not _PLAIN]
 
-    @cached_property
-    def _spans(self) -> list[tuple[int, int]]:
+    @LazyProperty
+    def _spans(self) -> list[Span]:
         return [match.span() for match in TOKEN.finditer(self.text)]
 
-    @cached_property
+    @LazyProperty
     def numbers(self) -> tuple[Number, ...]:
         """The numbers, dates and times."""
         if self.rules.is_han:
@@ -164,14 +169,14 @@ class TextFacts:
             words[i] = mark.number
         return tuple(numbers_in_words(self._tokens, self._spans, words, self.rules))
 
-    @cached_property
+    @LazyProperty
     def has_numbers(self) -> bool:
         """Whether it has numbers that can be changed, missing or added."""
         if self.rules.is_han:
             return any(number.strength for number in self.numbers)
         return any(mark.is_strong for _, mark in self._marks)
 
-    @cached_property
+    @LazyProperty
     def _number_index(self) -> dict[Value, list[Number]]:
         """The numbers by value, without duplicates."""
         index: dict[Value, list[Number]] = {}
@@ -180,7 +185,7 @@ class TextFacts:
                 index.setdefault(value, []).append(number)
         return index
 
-    @cached_property
+    @LazyProperty
     def _measures(self) -> list[Number]:
         """The numbers with units that can be converted, without duplicates."""
         measures = (n for n in self.numbers if n.unit is not None and n.unit.converts)
@@ -194,21 +199,30 @@ class TextFacts:
             near += self._measures
         return any(number.agrees(n) for n in near)
 
-    def _negation_matches(self) -> list[re.Match[str]]:
-        """Return the matches of words of negation, which may overlap."""
+    def _negation_matches(self, least: int) -> list[re.Match[str]]:
+        """Return the matches of words of negation of some strength, which may overlap."""
         pattern, text = self.rules.negations, self.text
         if pattern is None:
             return []
         if self.rules.is_han:
             return list(pattern.finditer(text))
-        places = [i for i, mark in self._marks if mark.negates]
+        places = [i for i, mark in self._marks if mark.negates >= least]
         starts = (self._spans[i][0] for i in places)
         return [match for start in starts if (match := pattern.match(text, start))]
 
-    @cached_property
+    @LazyProperty
     def negations(self) -> tuple[Negation, ...]:
-        """The words of negation; a word of concord near a marker is none of its own."""
-        matches = self._negation_matches()
+        """The words of negation, and those that can stand for it in the language."""
+        return self._negations(PAIRED)
+
+    @LazyProperty
+    def all_negations(self) -> tuple[Negation, ...]:
+        """All words of negation, also those that can stand for a negation in another language."""
+        return self._negations(WEAK)
+
+    def _negations(self, least: int) -> tuple[Negation, ...]:
+        """Return words of negation; a word of concord near a marker is none of its own."""
+        matches = self._negation_matches(least)
         if not matches:
             return ()
         either: list[tuple[int, int]] = []
@@ -239,7 +253,7 @@ class TextFacts:
             negations.append(Negation(strength, start, end))
         return tuple(negations)
 
-    @cached_property
+    @LazyProperty
     def negated(self) -> frozenset[str]:
         """The first content word after each negation, in lower case."""
         skipped, words = self.rules.auxiliaries, set()
@@ -253,12 +267,12 @@ class TextFacts:
                     break
         return frozenset(words)
 
-    @cached_property
+    @LazyProperty
     def words(self) -> frozenset[str]:
         """All words in lower case, without dots and `'s`."""
         return frozenset(filter(None, map(_bare, self._tokens)))
 
-    @cached_property
+    @LazyProperty
     def words_by_letter(self) -> dict[str, list[str]]:
         """All words by their first letter."""
         by_letter: dict[str, list[str]] = {}
@@ -266,12 +280,12 @@ class TextFacts:
             by_letter.setdefault(word[0], []).append(word)
         return by_letter
 
-    @cached_property
+    @LazyProperty
     def initials(self) -> str:
         """The first letters of all words, in order."""
         return "".join(token[0].lower() for token in self._tokens if token[0].isalpha())
 
-    @cached_property
+    @LazyProperty
     def names(self) -> tuple[Name, ...]:
         """The names, in languages with capitals."""
         capitals = {i: mark for i, mark in self._marks if mark.capital}

@@ -187,7 +187,7 @@ class FactAgreement(Metric):
 
     @property
     def against_text(self) -> str:
-        """What outputs are compared with, in a word for evidence."""
+        """A word for evidence: `reference` or `source`."""
         return "source" if self.against == SOURCE or self._is_translation else "reference"
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
