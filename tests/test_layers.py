@@ -23,7 +23,7 @@ LAYERS = (
     ("arrays",),
     ("progress", "storage"),
     ("arithmetic",),
-    ("text",),
+    ("facts", "text"),
     ("evalset",),
     ("tables",),
     ("metrics",),

@@ -41,6 +41,8 @@ from karat.evalset.loading import load_evalset as load_evalset
 from karat.evalset.sets import EvalSet as EvalSet
 from karat.explanation import SegmentExplanations as SegmentExplanations
 from karat.explanation import explain_segments as explain_segments
+from karat.facts.comparing import FactChange as FactChange
+from karat.facts.comparing import fact_changes as fact_changes
 from karat.gating.gates import GateResult as GateResult
 from karat.gating.gates import gate as gate
 from karat.gating.gates import write_baseline as write_baseline
@@ -100,6 +102,7 @@ from karat.metrics.base import Metric as Metric
 from karat.metrics.base import Score as Score
 from karat.metrics.chrf import ChrF as ChrF
 from karat.metrics.cosine import Cosine as Cosine
+from karat.metrics.facts import FactAgreement as FactAgreement
 from karat.metrics.given import ExternalScores as ExternalScores
 from karat.metrics.given import external_scores as external_scores
 from karat.metrics.gtm import GTM as GTM

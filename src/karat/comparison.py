@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from math import inf, isnan
@@ -161,6 +161,31 @@ class Example(NamedTuple):
     references: tuple[str, ...] = ()  # all references of the segment
 
 
+class ComponentRow(NamedTuple):
+    """Segments of one system with one kind of error, against the baseline."""
+
+    metric: Metric
+    component: str  # kind of error: a part of the metric
+    system: str
+    segments: int  # number of segments with it
+    share: float
+    delta: float | None = None  # share minus the baseline's; None for the baseline itself
+    delta_low: float | None = None
+    delta_high: float | None = None
+
+
+COMPONENT_COLUMNS = (
+    Column("metric", "Metric", readers="programs", value=lambda row: str(row.metric)),
+    Column("component", "Kind", help="The kind of error."),
+    Column("system", "System", help="The name of the system."),
+    number("segments", "Segments", help="Segments with the error."),
+    number("share", "Share", 4, "Their share of all segments."),
+    number("delta", "Delta", 4, "Share minus the baseline's.", signed=True),
+    number("delta_low", "Low", 4, "Lower end of the 95% interval of the difference.", signed=True),
+    number("delta_high", "High", 4, "Upper end of the interval.", signed=True),
+)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(ScoreResults[CompareRow]):
     """Comparison of systems with a baseline: one row per system and metric, best first."""
@@ -177,6 +202,8 @@ class Comparison(ScoreResults[CompareRow]):
     """Differences of three to twenty systems from each other, by each metric."""
     segments: int | None = field(default=None, kw_only=True)
     """Number of segments of each system."""
+    components: tuple[ComponentRow, ...] = field(default=(), kw_only=True)
+    """Segments with errors of each kind, of metrics that count several kinds."""
     slices: tuple[SliceRow, ...] = field(default=(), kw_only=True)
     """Comparisons within slices of the segments; slices where a system is worse come first."""
     slicing: str | None = field(default=None, kw_only=True)
@@ -417,9 +444,33 @@ def compare_statistics(
         correction=test.correction,
         form=form,
         pairs=tuple(pairs) if 2 < len(stats) // len(metrics) <= MAX_PAIRED_SYSTEMS else (),
+        components=tuple(_component_rows(stats, test, inference)),
         slices=slice_rows,
         slicing=None if slices is None else slices.name,
     )
+
+
+def _component_rows(
+    stats: Mapping[StatsKey, SystemStats], test: BaselineTest, inference: Inference
+) -> Iterator[ComponentRow]:
+    """Yield the segments with each kind of error by system, the baseline first."""
+    for m in dict.fromkeys(m for _, m in stats):
+        systems = [system for system, by in stats if by == m]
+        systems.sort(key=lambda system: system != test.baseline)
+        for name, component in m.components().items():
+            joint = JointEstimates(
+                [stats[s, m].estimate(component, inference.units) for s in systems]
+            )
+            family = joint.family([(at, 0) for at in range(1, len(systems))], test.correction)
+            for at, system in enumerate(systems):
+                parts = component.measure(np.array([stats[system, m].total]))
+                count, share = int(parts[name][0]), 1 - float(parts["value"][0])
+                row = ComponentRow(m, name, system, count, share)
+                if at:
+                    low, high = difference_interval(component, family.interval(at - 1))
+                    delta = 0.0 - family.differences[at - 1].value
+                    row = row._replace(delta=delta, delta_low=0.0 - high, delta_high=0.0 - low)
+                yield row
 
 
 def _pair_rows(

@@ -17,16 +17,17 @@ from karat.text.trees import TextWithTrees, Trees
 if TYPE_CHECKING:
     from karat.evalset.loading import SetSource
     from karat.metrics.base import Metric
+    from karat.metrics.facts import FactsExplanation
     from karat.metrics.gtm import Explanation
     from karat.metrics.tree import TreeExplanation
 
 
 class ExplainedSegment(NamedTuple):
-    """A segment with its grid or its treelets."""
+    """A segment with its grid, its treelets or its facts."""
 
     segment: int | str
     """Number of the segment, from 1, or its name."""
-    explanation: Explanation | TreeExplanation
+    explanation: Explanation | TreeExplanation | FactsExplanation
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,7 +76,7 @@ def explain_segments(
     Args:
         candidates, references: texts, as for `score`; or a set, its name or path, the path of a
             table, or a frame, which have their own references.
-        by: `gtm` with any of its settings, or a tree accuracy.
+        by: `gtm` or `facts` with any of their settings, or a tree accuracy.
         segments: numbers of the segments, from 1; by default the first.
         worst: number of segments with the worst scores, instead of `segments`.
         system: system of a set with several; or the name of texts in reports.
@@ -85,13 +86,14 @@ def explain_segments(
         raise InputError("segments are chosen by number and as the worst: leave one out")
     if worst is not None and (not isinstance(worst, int) or worst < 1):
         raise InputError(f"worst={quoted(worst)}: expected a number of segments, from 1 on")
+    from karat.metrics.facts import FactAgreement
     from karat.metrics.gtm import GTM
     from karat.metrics.tree import TreeAccuracy
 
-    explainer = metric(by)
-    if not isinstance(explainer, GTM | TreeAccuracy):
+    (explainer,) = metric(by).for_evalset(None)
+    if not isinstance(explainer, GTM | TreeAccuracy | FactAgreement):
         raise InputError(
-            f"{explainer} cannot explain segments: expected gtm, such as gtm:e=2, or a tree "
+            f"{explainer} cannot explain segments: expected gtm, such as gtm:e=2, facts, or a tree "
             "accuracy, such as generation_tree_accuracy"
         )
     texts, refs, title, remarks = _open_system(candidates, references, system, progress)
@@ -139,10 +141,11 @@ def _open_system(
 
 def _explain_segment(
     by: Any, texts: Segments, refs: References, place: int
-) -> Explanation | TreeExplanation:
+) -> Explanation | TreeExplanation | FactsExplanation:
+    from karat.metrics.facts import FactAgreement
     from karat.metrics.gtm import GTM
 
-    if isinstance(by, GTM):
+    if isinstance(by, GTM | FactAgreement):
         against: Any = refs.strings([place])[0]
     elif isinstance(refs, Trees | TextWithTrees):
         against = refs[place]
@@ -150,7 +153,9 @@ def _explain_segment(
         needs = f"{by.name} needs dependency trees as references, a .conllu file"
         raise InputError(f"{refs.name} has no trees: {needs}")
     try:
-        explanation: Explanation | TreeExplanation = by.explain(texts.strings([place])[0], against)
+        explanation: Explanation | TreeExplanation | FactsExplanation = by.explain(
+            texts.strings([place])[0], against
+        )
     except InputError as error:
         raise InputError(f"segment {place + 1:,}: {error}") from None
     return explanation

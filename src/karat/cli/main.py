@@ -32,7 +32,7 @@ COMMANDS = {
     ),
     "explain": (
         f"{_CORE}.segments:explain_command",
-        "Explain a tree accuracy, treelet by treelet.",
+        "Explain a tree accuracy, or show the facts that differ.",
     ),
     "meta": (f"{_CORE}.meta:meta_command", "Rank metrics by their agreement with human scores."),
     "meta fit": (f"{_CORE}.meta:fit_command", "Fit human scores to metrics by least squares."),

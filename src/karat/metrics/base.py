@@ -258,6 +258,13 @@ class Metric(NamedSettings, ABC):
         """Yield the recipes and orders of its n-grams, so that metrics can share matches."""
         return iter(())
 
+    def components(self) -> Mapping[str, Metric]:
+        """Return metrics of single kinds of errors by the part that counts them.
+
+        They are measured from the rows of this metric.
+        """
+        return {}
+
     def of_segments(self) -> Metric:
         """Return the metric that scores single segments; by default this one."""
         return self

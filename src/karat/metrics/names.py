@@ -54,6 +54,7 @@ METRICS: Registry[type[Metric]] = Registry(
         "em": "karat.metrics.answers:ExactMatch",
         "estimate": "karat.estimation.estimate_metric:HumanEstimate",
         "f1": "karat.metrics.answers:AnswerF1",
+        "facts": "karat.metrics.facts:FactAgreement",
         "given": "karat.metrics.given:ExternalScores",
         "gtm": "karat.metrics.gtm:GTM",
         "generation_accuracy": "karat.metrics.accuracy:GenerationAccuracy",

@@ -89,18 +89,22 @@ def show_segments(
 
 
 @click.command(name="explain", cls=Command)
-@_segment_options("generation_tree_accuracy", "Tree accuracy, with any of its settings.")
+@_segment_options("generation_tree_accuracy", "Tree accuracy or facts, with any settings.")
 def explain_command(**values: Any) -> None:
-    """Explain a tree accuracy, treelet by treelet.
+    """Explain a tree accuracy, treelet by treelet, or show the facts that differ.
 
-    References are dependency trees (.conllu), or the trees of a set. A treelet is a head with its
-    daughters. For each one, shows its words in the order of the reference and of the candidate, the
-    substitutions, insertions, deletions and moves, and how much they lower the score. The parts add
-    up to the score.
+    With -m facts, shows the numbers, negations and names in which the candidate differs from its
+    references, with the words of both.
+
+    For a tree accuracy, references are dependency trees (.conllu), or the trees of a set. A treelet
+    is a head with its daughters. For each one, shows its words in the order of the reference and of
+    the candidate, the substitutions, insertions, deletions and moves, and how much they lower the
+    score. The parts add up to the score.
 
     \b
     karat explain out.txt -r ref.conllu --segment 3
     karat explain out.txt -r ref.conllu --worst 5 -o trees.html
     karat explain out.txt -r ref.conllu -m simple_tree_accuracy -f json
+    karat explain out.txt -r ref.txt -m facts --worst 5
     """
     show_segments(**values)

@@ -26,6 +26,7 @@ from karat.metrics.base import Metric
 from karat.metrics.differing import differing_words
 from karat.report.charts.models import ChartRow, RowChart, histogram
 from karat.report.documents import scores
+from karat.report.documents.facts import component_tables, fact_passages
 from karat.report.documents.ranking import (
     DIFFERENCES_CAPTION,
     difference_row,
@@ -392,7 +393,8 @@ def comparison_document(comparison: Comparison) -> Document:
     blocks += [_examples(comparison, metrics)] if comparison.examples else []
     blocks += _tally_gallery(comparison, metrics)
     blocks += [] if many else _histogram_gallery(comparison, metrics)
-    blocks += [table, *slice_tables(comparison), *scores.variance_tables(comparison)]
+    blocks += [table, *component_tables(comparison), *slice_tables(comparison)]
+    blocks += scores.variance_tables(comparison)
     segments = scores.segment_signatures(comparison) if comparison.values else {}
     document = Document(
         title,
@@ -488,6 +490,8 @@ def _examples(comparison: Comparison, metrics: Sequence[Metric]) -> Examples:
         outputs = {baseline: example.baseline_text, example.system: example.system_text}
         for name, text in outputs.items():
             yield TextPassage(name, text, differing_words(text, example.references))
+            segment = _segment_name(example)
+            yield from fact_passages(metrics, text, example.references, segment)
 
     table_columns = (
         Column("system", "System", help="The system compared with the baseline."),

@@ -105,6 +105,9 @@ _COUNT_LETTERS = {
     "edits": "edits",
     "shifts": "shifts",
     "tokens": "words",
+    "numbers": "numbers",
+    "negation": "negation",
+    "names": "names",
 }
 
 

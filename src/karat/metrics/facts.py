@@ -1,0 +1,215 @@
+"""Facts: the share of segments whose numbers, negation and names agree with the reference.
+
+A flag is a hint with evidence, such as "numbers: reference 17, output 71", and no penalty: a
+segment is 1 without a flag, else 0. `karat.facts` has the rules.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from karat.arrays import Floats, NDArray, np
+from karat.errors import InputError, MetricError, quoted
+from karat.facts.comparing import CHECKS, FactChange, fact_changes
+from karat.facts.rules import LANGUAGES, rules_for
+from karat.metrics.base import Metric
+from karat.metrics.pairs import Pairs
+from karat.progress import Progress, silent
+from karat.settings import setting
+
+if TYPE_CHECKING:
+    from karat.evalset.sets import EvalSet
+
+REFERENCES, SOURCE = "references", "source"
+AGAINST = {
+    REFERENCES: "all references together",
+    SOURCE: "the source, which an evaluation set has",
+}
+"""Text -> what it is."""
+_STOP_INTERVAL = 256  # segments between two checks whether to stop
+
+
+@dataclass(frozen=True)
+class FactsExplanation:
+    """The facts in which one output differs from its references."""
+
+    value: float
+    signature: str
+    changes: tuple[FactChange, ...]
+    candidate: str
+    references: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FactAgreement(Metric):
+    """Facts: the share of segments whose numbers, negation and names agree with the reference.
+
+        score = segments without a flag / segments
+
+    A number or name is flagged if no reference has it, or if all have it and the output lacks it;
+    negation if there is more or less of it than in every reference.
+    """
+
+    name: ClassVar[str] = "facts"
+    is_share: ClassVar[bool] = True
+
+    lang: str = setting("en", "Language of the outputs.", choices=LANGUAGES)
+    check: str = setting(
+        "+".join(CHECKS), f"What is compared, with + between: {', '.join(CHECKS)}."
+    )
+    against: str = setting(REFERENCES, "What outputs are compared with.", choices=AGAINST)
+    source_lang: str | None = setting(
+        None,
+        "Language of what outputs are compared with, if it is not `lang`. Names are then not "
+        "compared.",
+        kind=str,
+        choices=LANGUAGES,
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        names = self.check.split("+")
+        unknown = [name for name in names if name not in CHECKS]
+        if unknown or len({*names}) < len(names):
+            problem = f"{quoted(unknown[0])} is unknown" if unknown else "a name occurs twice"
+            expected = f"some of {', '.join(CHECKS)}, with + between them"
+            raise MetricError(f"facts: check={self.check}: {problem}; expected {expected}")
+        if not self.checks:
+            reason = "between languages" if self._is_translation else f"in {LANGUAGES[self.lang]}"
+            raise MetricError(f"facts: check={self.check}: names are not compared {reason}")
+        if self.against == SOURCE and self.source_lang is None:
+            raise MetricError(
+                "facts: against=source needs the language of the source: add source_lang=en"
+            )
+
+    @property
+    def _is_translation(self) -> bool:
+        return self.source_lang not in (None, self.lang)
+
+    @cached_property
+    def checks(self) -> tuple[str, ...]:
+        """The kinds of facts that are compared, in the order of `CHECKS`."""
+        has_names = not self._is_translation and not rules_for(self.lang).is_han
+        chosen = self.check.split("+")
+        return tuple(name for name in CHECKS if name in chosen and (has_names or name != "names"))
+
+    @property
+    def needs_references(self) -> bool:
+        """False if outputs are compared with the source."""
+        return self.against == REFERENCES
+
+    def components(self) -> Mapping[str, Metric]:
+        """Return the metric of each kind of facts."""
+        return {name: replace(self, check=name) for name in self.checks}
+
+    @cached_property
+    def sources(self) -> Mapping[str, str]:
+        """The source of each segment by its id, from an evaluation set."""
+        return MappingProxyType({})
+
+    def for_evalset(
+        self, evalset: EvalSet | None, threads: int | None = None, progress: Progress = silent
+    ) -> Sequence[Metric]:
+        """Return the metric with the sources of the set, if it compares with them."""
+        if self.against == REFERENCES:
+            return (self,)
+        sources = None if evalset is None else evalset.sources
+        if evalset is None or sources is None:
+            subject = "texts have" if evalset is None else f"{evalset.name} has"
+            advice = f"-r source.txt -m {replace(self, against=REFERENCES)}"
+            raise InputError(
+                f"{self}: {subject} no sources: score a set with sources, or give the source as "
+                f"the reference, {advice}"
+            )
+        metric = copy.copy(self)
+        metric.__dict__["sources"] = dict(zip(evalset.segments, sources, strict=True))
+        return (metric,)
+
+    def columns(self) -> tuple[str, ...]:
+        return ("clean", *CHECKS, "segments")
+
+    def rows(self, pairs: Pairs) -> NDArray[Any]:
+        texts = pairs.candidates.views("mixed").strings()
+        rows = np.zeros((len(texts), len(CHECKS) + 2), np.int64)
+        rows[:, -1] = 1
+        columns = {name: k for k, name in enumerate(CHECKS, 1)}
+        for at, (text, against) in enumerate(zip(texts, self._compared(pairs), strict=True)):
+            if pairs.check is not None and at % _STOP_INTERVAL == 0:
+                pairs.check()
+            for change in self._changes(text, against):
+                rows[at, columns[change.check]] = 1
+        rows[:, 0] = ~rows[:, 1:-1].any(axis=1)
+        return rows
+
+    def _compared(self, pairs: Pairs) -> Iterator[Sequence[str]]:
+        """Yield the texts that each output is compared with."""
+        if self.against == SOURCE:
+            for segment in pairs.outputs.segments():
+                yield (self._source(str(segment)),)
+            return
+        references = pairs.references.views("mixed").strings()
+        starts = pairs.starts.tolist()
+        for start, end in pairwise(starts):
+            yield references[start:end]
+
+    def _source(self, segment: str) -> str:
+        if segment not in self.sources:
+            raise InputError(f"{self}: segment {quoted(segment)} has no source")
+        return self.sources[segment]
+
+    def _changes(self, text: str, against: Sequence[str]) -> tuple[FactChange, ...]:
+        return fact_changes(
+            text, against, self.lang, check=self.checks, reference_lang=self.source_lang
+        )
+
+    def changes(
+        self, candidate: str, references: Sequence[str], segment: str | None = None
+    ) -> tuple[FactChange, ...]:
+        """Return the facts in which an output differs, with their words.
+
+        `segment` is the id of the segment, whose source counts if outputs are compared with it.
+        """
+        if self.against == SOURCE:
+            references = (self._source(str(segment)),)
+        return self._changes(candidate, references)
+
+    def explain(self, candidate: str, references: Sequence[str]) -> FactsExplanation:
+        """Return the changed, missing and added facts of one output."""
+        changes = self.changes(candidate, references)
+        signature, value = self.signature(len(references)), float(not changes)
+        return FactsExplanation(value, signature, changes, candidate, tuple(references))
+
+    @property
+    def against_text(self) -> str:
+        """A word for evidence: `reference` or `source`."""
+        return "source" if self.against == SOURCE or self._is_translation else "reference"
+
+    def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
+        counts = np.asarray(rows, np.float64)
+        segments = np.maximum(counts[:, -1], 1)
+        value = counts[:, 0] / segments
+        if len(self.checks) == 1:  # also from the rows of a metric with more kinds
+            value = 1 - counts[:, 1 + CHECKS.index(self.checks[0])] / segments
+        parts = {name: counts[:, k] for k, name in enumerate(CHECKS, 1) if name in self.checks}
+        return {"value": value, **parts, "segments": counts[:, -1]}
+
+    def remarks(self) -> tuple[str, ...]:
+        """Return a note if names are left out."""
+        if "names" in self.check.split("+") and "names" not in self.checks:
+            reason = "between languages" if self._is_translation else f"in {LANGUAGES[self.lang]}"
+            return (f"{self}: names are not compared {reason}.",)
+        return ()
+
+
+def describe_changes(changes: Sequence[FactChange], against: str) -> Iterator[tuple[str, str]]:
+    """Yield each kind of facts with its changes in words: `numbers`, `reference 17, output 71`."""
+    for check in CHECKS:
+        texts = [change.evidence(against) for change in changes if change.check == check]
+        if texts:
+            yield check, "; ".join(texts)
