@@ -174,8 +174,6 @@ def _reference_texts(references: References) -> Iterator[str]:
 @lru_cache(maxsize=4)
 def _idf_of_file(encoder: Encoder, path: str, _digest: str) -> TokenWeights:
     lines = as_segments(Path(path), path)
-    if not len(lines):
-        raise InputError(f"{path}: the file is empty; expected one text per line for idf")
     blocks = (range(i, min(i + _IDF_TEXTS, len(lines))) for i in range(0, len(lines), _IDF_TEXTS))
     return idf_weights(encoder, chain.from_iterable(map(lines.strings, blocks)))
 
@@ -318,8 +316,11 @@ class BERTScore(Metric):
             self._weights()
 
     def with_references(self, references: References) -> BERTScore:
-        """Return the metric with the weights of tokens in all references of a run."""
-        if self.idf != OF_REFERENCES:
+        """Return the metric with the weights of tokens in all references of a run.
+
+        Weights that `with_weights` set are kept.
+        """
+        if self.idf != OF_REFERENCES or self.reference_weights is not None:
             return self
         return self.with_weights(idf_weights(self.vectors.encoder, _reference_texts(references)))
 

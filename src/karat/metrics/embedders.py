@@ -39,13 +39,16 @@ class Embedder(ABC):
         """Return the vectors of texts; a neural model processes `batch` texts at once."""
 
 
+_PACKAGES_OF_EXTRA = ("wordllama", "model2vec", "onnxruntime", "tokenizers")
+
+
 def import_package(name: str, subject: str) -> Any:
     """Import a package that a loader needs; `subject` is the model in messages."""
     try:
         return import_module(name)
     except ImportError as error:
         wheel = name.replace("_", "-")
-        is_extra = wheel != "sentence-transformers"
+        is_extra = wheel in _PACKAGES_OF_EXTRA
         command = install_command("embed") if is_extra else f"pip install {wheel}"
         needs = f"{subject} needs the package {wheel}, which is not installed"
         raise MissingExtra(f"{needs}: {command}") from error
@@ -189,7 +192,6 @@ class OnnxSession:
         options.log_severity_level = _FATAL
         self._run_options = library.RunOptions()
         self._run_options.log_severity_level = _FATAL
-        self._run_options.only_execute_path_to_fetches = True
         with explain_errors(subject, "onnxruntime cannot load it"):
             content = model if isinstance(model, bytes) else str(model)
             session_options = {"sess_options": options, "providers": ["CPUExecutionProvider"]}

@@ -125,7 +125,7 @@ class Encoder(ABC):
         """Find out the length of vectors, and whether groups have the bits of single texts."""
         text = " ".join(["a token and the next of them"] * max(_PROBE_LENGTHS))
         sample = self.tokenize([text])[0].ids
-        self._dim = self._vectors(sample[None, :1]).shape[2]
+        self._dim = self._vectors(sample[None, : min(_PROBE_LENGTHS)]).shape[2]
         hidden_size = read_json(self._folder / "config.json", dict).get("hidden_size")
         if isinstance(hidden_size, int) and hidden_size != self._dim:
             problem = f"its vectors have {self._dim} numbers, and config.json says {hidden_size}"
