@@ -206,8 +206,10 @@ def test_8_bit_integers(tmp_path: Path) -> None:
     folder = write_encoder(tmp_path / "m", matrix=True)
     small = bertscore(folder, precision="int8")
     before = logging.getLogger().handlers[:], logging.root.manager.disable
+    files = {file: file.stat().st_mtime_ns for file in (folder, *folder.iterdir())}
     actual = parts(small, TEXTS, TEXTS[::-1])
     assert (logging.getLogger().handlers[:], logging.root.manager.disable) == before
+    assert {file: file.stat().st_mtime_ns for file in (folder, *folder.iterdir())} == files
     expected = parts(bertscore(folder), TEXTS, TEXTS[::-1])
     assert 1e-7 < np.abs(actual - expected).max() < 0.1
     assert ",precision=int8," in small.signature(1)
@@ -245,6 +247,22 @@ def test_the_longest_text_is_that_of_the_tokenizer(tmp_path: Path) -> None:
     assert load_encoder(str(folder)).longest == 9
     (folder / "config.json").write_text(json.dumps(config | {"model_type": "xlm-roberta"}))
     assert load_encoder(str(folder)).longest == 7
+
+
+def test_the_first_word_is_treated_as_one_after_a_space(tmp_path: Path) -> None:
+    """bert-score tokenizes texts for RoBERTa and GPT-2 so."""
+    folder = write_encoder(tmp_path / "m")
+    tokenizer = json.loads((folder / "tokenizer.json").read_text())
+    tokenizer["pre_tokenizer"] = {
+        "type": "ByteLevel",
+        "add_prefix_space": False,
+        "trim_offsets": True,
+        "use_regex": True,
+    }
+    tokenizer["model"]["vocab"] = {"[UNK]": 0, "[CLS]": 1, "[SEP]": 2, "cat": 3, "\u0120cat": 4}
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    ids = load_encoder(str(folder)).tokenize(["cat cat"])[0].ids
+    assert ids.tolist() == [1, 4, 4, 2]
 
 
 def test_marks_without_names_are_those_of_an_empty_text(tmp_path: Path) -> None:
@@ -316,7 +334,10 @@ def test_a_model_is_needed() -> None:
 
 
 def test_a_name_of_a_hub_is_no_folder() -> None:
-    refused("bert-base-uncased", r"no such folder; .* \(nothing is downloaded\)")
+    refused(
+        "bert-base-uncased",
+        r"no such folder; expected the folder of an encoder on .* \(nothing is downloaded\)",
+    )
 
 
 def test_a_folder_without_a_tokenizer(tmp_path: Path) -> None:

@@ -493,16 +493,16 @@ def _choose_loader(model: str, loader: str) -> str:
     raise InputError(f"model {model}: the folder has no embedding model of a known kind ({files})")
 
 
-def model_folder(model: str) -> Path:
-    """Return the folder of a model, which must exist."""
+def model_folder(model: str, expected: str = _EXPECTED_MODEL) -> Path:
+    """Return the folder of a model, which must exist; `expected` is for messages."""
     if not model:
-        raise InputError(f"model {quoted(model)}: no name; {_EXPECTED_MODEL}")
+        raise InputError(f"model {quoted(model)}: no name; {expected}")
     try:
         folder = Path(model).expanduser()
     except RuntimeError as error:  # there is no user of that name
         reason = f"the home folder {Path(model).parts[0]} is not known"
-        raise InputError(f"model {quoted(model)}: {reason}; {_EXPECTED_MODEL}") from error
+        raise InputError(f"model {quoted(model)}: {reason}; {expected}") from error
     if folder.is_dir():
         return folder
     problem = "a file" if folder.exists() else "no such folder"
-    raise InputError(f"model {quoted(model)}: {problem}; {_EXPECTED_MODEL}")
+    raise InputError(f"model {quoted(model)}: {problem}; {expected}")

@@ -287,7 +287,7 @@ def _hide_logging() -> Iterator[None]:
 def _quantized(subject: str, model: Path) -> bytes:
     """Return a model with 8-bit weights, by onnxruntime's dynamic quantization."""
     try:
-        import_package("onnx", subject)
+        onnx = import_package("onnx", subject)
     except MissingExtra as error:
         needs = "precision=int8 needs the package onnx or a file model_int8.onnx in the folder"
         raise MissingExtra(f"{subject}: {needs}: pip install onnx") from error
@@ -295,7 +295,9 @@ def _quantized(subject: str, model: Path) -> bytes:
         library = import_package("onnxruntime.quantization", subject)
         with tempfile.TemporaryDirectory() as place:
             path = Path(place) / "model.onnx"
-            library.quantize_dynamic(str(model), str(path), weight_type=library.QuantType.QInt8)
+            # Of a file, it would write a copy into the folder of the model.
+            weights = onnx.load(str(model))
+            library.quantize_dynamic(weights, str(path), weight_type=library.QuantType.QInt8)
             return path.read_bytes()
 
 
@@ -399,6 +401,13 @@ LOADERS: Mapping[str, str] = {
 """Loader -> the files that it needs."""
 
 
+def encoder_folder(model: str) -> Path:
+    """Return the folder of a model, which must exist."""
+    return model_folder(
+        model, "expected the folder of an encoder on this machine (nothing is downloaded)"
+    )
+
+
 def load_encoder(
     model: str, layer: int | None = None, precision: str = "fp32", loader: str = "auto"
 ) -> Encoder:
@@ -411,12 +420,12 @@ def load_encoder(
 @lru_cache(maxsize=2)
 def _load(model: str, layer: int | None, precision: str, loader: str, _stamp: Stamp) -> Encoder:
     kind = OnnxEncoder if loader == "onnx" else TransformersEncoder
-    return kind(f"model {model}", model_folder(model), layer, precision)
+    return kind(f"model {model}", encoder_folder(model), layer, precision)
 
 
 def _choose_loader(model: str, loader: str) -> str:
     """Return the name of the loader for a folder."""
-    folder = model_folder(model)
+    folder = encoder_folder(model)
     fits = []
     if _existing(folder, (*_MODELS, *_SMALL_MODELS)):
         fits.append("onnx")
@@ -445,7 +454,7 @@ def _encoder_files(model: str) -> list[Path]:
     """Return the files of a model for all loaders."""
     if model == WORDLLAMA:
         raise InputError(_static_model_problem(model))
-    folder = model_folder(model)
+    folder = encoder_folder(model)
     models = (*_MODELS, *_SMALL_MODELS)
     names = (*models, *(f"{name}_data" for name in models), *_WEIGHTS, *_SETTINGS)
     return [folder / name for name in sorted(_existing(folder, names))]
@@ -463,7 +472,7 @@ def encoder_digest(model: str) -> str:
 
 def encoder_layers(model: str) -> int | None:
     """Return the number of layers of a model by its config.json; None if it does not say."""
-    layers = read_json(model_folder(model) / "config.json", dict).get("num_hidden_layers")
+    layers = read_json(encoder_folder(model) / "config.json", dict).get("num_hidden_layers")
     return layers if isinstance(layers, int) else None
 
 
