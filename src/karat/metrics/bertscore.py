@@ -182,7 +182,8 @@ def _idf_digest(text: str) -> str:
     return "" if text == OF_REFERENCES else _digest_of_file("idf", text)
 
 
-def _baseline_digest(text: str) -> str:
+def baseline_digest(text: str) -> str:
+    """Return the digest of a file of baselines, which must exist."""
     return _digest_of_file("baseline", text)
 
 
@@ -200,7 +201,7 @@ _BASELINE_COLUMNS = ["LAYER", "P", "R", "F"]
 
 
 @lru_cache(maxsize=4)
-def _read_baseline(path: str, layer: int, _digest: str) -> tuple[float, float, float]:
+def read_baseline(path: str, layer: int, _digest: str) -> tuple[float, float, float]:
     """Return the baseline of P, R and F of a layer from a file of the package bert-score."""
     try:
         with open(path, encoding="utf-8", newline="") as file:
@@ -263,7 +264,7 @@ class BERTScore(Metric):
     bounded: ClassVar[bool] = False
     slow: ClassVar[bool] = True
     digests: ClassVar[Any] = MappingProxyType(
-        {"model": encoder_digest, "idf": _idf_digest, "baseline": _baseline_digest}
+        {"model": encoder_digest, "idf": _idf_digest, "baseline": baseline_digest}
     )
     reference_weights: ClassVar[TokenWeights | None] = None
     """Weights by the references of the run; not part of the metric's value."""
@@ -375,7 +376,7 @@ class BERTScore(Metric):
         if layer is None:
             problem = "config.json of the model does not say how many layers it has"
             raise MetricError(f"{self}: {problem}: give layer for the baseline")
-        return _read_baseline(self.baseline, layer, _baseline_digest(self.baseline))
+        return read_baseline(self.baseline, layer, baseline_digest(self.baseline))
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
         """Return the means of P, R and F, one of them as the value."""
