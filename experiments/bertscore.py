@@ -106,9 +106,7 @@ def main() -> None:
             base = drawn if base is None else base
             ends = [np.percentile(a - b, [2.5, 97.5]) for a, b in zip(drawn, base, strict=True)]
             spans = " ".join(f"[{low:+.3f}, {high:+.3f}]" for low, high in ends)
-            print(
-                f"{label:24} r {r:.3f} tau {tau:.3f}  - chrf:case=lower: {spans}", flush=True
-            )
+            print(f"{label:24} r {r:.3f} tau {tau:.3f}  - chrf:case=lower: {spans}", flush=True)
 
 
 if __name__ == "__main__":
