@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import align
+import bertscore
 import comparing
 import corpus
 import edits
@@ -70,6 +71,7 @@ BENCHMARKS: dict[str, Callable[[corpus.Corpus, Plan], Iterator[Row]]] = {
     "lm": lm.measure,
     "lm-memory": lm_memory.measure,
     "realize": realize.measure,
+    "bertscore": bertscore.measure,
 }
 BY_NAME: dict[str, Callable[[corpus.Corpus, Plan], Iterator[Row]]] = {
     "phrases-million": large_parallel.million,

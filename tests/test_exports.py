@@ -106,6 +106,7 @@ PUBLIC = {
     "karat.pandas",
     "karat.polars",
     *APPS,
+    "karat.compat.bert_score",
     "karat.compat.inspect_ai",
     "karat.compat.rouge_scorer",
     "karat.compat.sacrebleu",

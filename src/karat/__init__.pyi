@@ -100,6 +100,7 @@ from karat.metrics.answers import RegexMatch as RegexMatch
 from karat.metrics.answers import ValidJSON as ValidJSON
 from karat.metrics.base import Metric as Metric
 from karat.metrics.base import Score as Score
+from karat.metrics.bertscore import BERTScore as BERTScore
 from karat.metrics.chrf import ChrF as ChrF
 from karat.metrics.cosine import Cosine as Cosine
 from karat.metrics.facts import FactAgreement as FactAgreement

@@ -357,8 +357,9 @@ def compute_statistics(
         return SystemStats(partial_sums(rows), blocks, scores, cells)
 
     ids = None if segments.ids is None else segments.listed
+    prepared = [m.with_references(references) for m in metrics]
     batches = run_batches(
-        metrics, systems, references, summarize, ids=ids, threads=threads, progress=progress
+        prepared, systems, references, summarize, ids=ids, threads=threads, progress=progress
     )
     stats = {}
     for i, system in enumerate(systems):

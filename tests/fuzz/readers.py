@@ -101,6 +101,14 @@ def trees(folder: Path) -> object:
     return read_trees(folder / "t.conllu", "all")
 
 
+def bertscore_baseline(folder: Path) -> object:
+    """Baselines of BERTScore by layer."""
+    from karat.metrics.bertscore import baseline_digest, read_baseline
+
+    path = str(folder / "b.tsv")
+    return read_baseline(path, 1, baseline_digest(path))
+
+
 def gate_baseline(folder: Path) -> object:
     """Gate a run against a baseline."""
     import karat as kt
@@ -244,6 +252,7 @@ def outputs(folder: Path) -> object:
 READERS = {
     "scores": Reader(samples.given_scores, score_files),
     "gate baseline": Reader(samples.gate_baseline, gate_baseline),
+    "bertscore baseline": Reader(samples.bertscore_baseline, bertscore_baseline),
     "evalset dir": Reader(samples.directory, evalset(format="dir")),
     "evalset jsonl": Reader(samples.evalset_jsonl, evalset("set.jsonl", "jsonl")),
     "evalset dir, trees": Reader(samples.parsed_directory, evalset(format="dir")),

@@ -551,6 +551,12 @@ def experiment(dice: random.Random) -> Files:
     return {"e.toml": ("\n".join(lines) + "\n").encode()}
 
 
+def bertscore_baseline(dice: random.Random) -> Files:
+    """A file of baselines, a line for each layer."""
+    layers = [(i, *(round(dice.random() / 2, 4) for _ in "prf")) for i in range(3)]
+    return {"b.tsv": rows(("LAYER", "P", "R", "F"), *layers, by=",")}
+
+
 def gate_baseline(dice: random.Random) -> Files:
     """The baseline of a gate."""
     import karat as kt

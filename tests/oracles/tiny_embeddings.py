@@ -98,9 +98,9 @@ def write_onnx(folder: Path, *, axes: int = 3, pooling: str | None = None) -> Pa
     return folder
 
 
-def write_transformer(folder: Path) -> Path:
-    """A neural model of random weights: two layers, eight numbers."""
-    library = pytest.importorskip("sentence_transformers", reason="it is not installed")
+def write_bert(folder: Path) -> Path:
+    """A BERT of random weights as transformers saves it: two layers, eight numbers."""
+    pytest.importorskip("transformers", reason="transformers is not installed")
     import torch
     import transformers
 
@@ -110,11 +110,18 @@ def write_transformer(folder: Path) -> Path:
     config = transformers.BertConfig(
         vocab_size=len(words), intermediate_size=16, max_position_embeddings=32, **small
     )
-    base = folder.with_name("base")
-    transformers.BertModel(config).save_pretrained(base)
-    (base / "vocab.txt").write_text("\n".join(words))
-    transformers.BertTokenizerFast(vocab=str(base / "vocab.txt")).save_pretrained(base)
-    model = library.SentenceTransformer(str(base))  # with mean pooling
+    transformers.BertModel(config).save_pretrained(folder)
+    (folder / "vocab.txt").write_text("\n".join(words))
+    vocab = str(folder / "vocab.txt")
+    tokenizer = transformers.BertTokenizerFast(vocab=vocab, model_max_length=32)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def write_transformer(folder: Path) -> Path:
+    """A neural model of random weights, with mean pooling."""
+    library = pytest.importorskip("sentence_transformers", reason="it is not installed")
+    model = library.SentenceTransformer(str(write_bert(folder.with_name("base"))))
     model.max_seq_length = 16
     model.save(str(folder))
     return folder

@@ -11,6 +11,7 @@ from karat.metrics.names import METRICS, list_metrics
 
 words = st.lists(st.sampled_from("abcde"), min_size=1, max_size=12)
 NEEDS_A_FILE = {
+    "bertscore",
     "cosine",
     "pem",
     "pivot_f1",

@@ -311,6 +311,10 @@ class Metric(NamedSettings, ABC):
         """
         return (self,)
 
+    def with_references(self: MetricT, references: References) -> MetricT:
+        """Return the metric with the data that it needs from all references of a run."""
+        return self
+
     def check_direction(self) -> None:
         """Raise if it is unknown whether higher or lower scores are better."""
 
@@ -453,7 +457,8 @@ class Metric(NamedSettings, ABC):
         else:
             raise InputError(f"{self} needs references, and none were given")
         self.claims.check(self, references_fact(refs.number), only="nrefs")
+        prepared = [self.with_references(refs)]
         batches = run_batches(
-            [self], {"candidate": texts}, refs, reduce, threads=threads, progress=progress
+            prepared, {"candidate": texts}, refs, reduce, threads=threads, progress=progress
         )
         return [part[0][0] for part in batches], refs.number

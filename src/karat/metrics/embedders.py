@@ -39,13 +39,16 @@ class Embedder(ABC):
         """Return the vectors of texts; a neural model processes `batch` texts at once."""
 
 
+_PACKAGES_OF_EXTRA = ("wordllama", "model2vec", "onnxruntime", "tokenizers")
+
+
 def import_package(name: str, subject: str) -> Any:
     """Import a package that a loader needs; `subject` is the model in messages."""
     try:
         return import_module(name)
     except ImportError as error:
         wheel = name.replace("_", "-")
-        is_extra = wheel != "sentence-transformers"
+        is_extra = wheel in _PACKAGES_OF_EXTRA
         command = install_command("embed") if is_extra else f"pip install {wheel}"
         needs = f"{subject} needs the package {wheel}, which is not installed"
         raise MissingExtra(f"{needs}: {command}") from error
@@ -154,7 +157,7 @@ def _hide_model_card_warning() -> Iterator[None]:
 
 
 _MODELS = ("model.onnx", "onnx/model.onnx")
-_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+ONNX_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 _POOLED = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls"}
 _HARMLESS = ("Transformer", "Pooling", "Normalize")  # length does not change a cosine
 _LENGTHS = (
@@ -165,7 +168,7 @@ _LENGTHS = (
 """Files and keys with the most tokens of a text; the first that exists counts."""
 _SETTINGS = ("tokenizer.json", "modules.json", "1_Pooling/config.json")
 _FATAL = 4  # errors are raised and need not be logged, too
-_NO_LENGTH_LIMIT = 1 << 20  # tokenisers without a limit have one of 1e30 tokens
+NO_LENGTH_LIMIT = 1 << 20  # tokenisers without a limit have one of 1e30 tokens
 
 
 def onnx_files(folder: Path) -> list[Path]:
@@ -178,29 +181,53 @@ def onnx_files(folder: Path) -> list[Path]:
     return [models[0], *(file for file in (data, *more) if file.is_file())]
 
 
+class OnnxSession:
+    """A loaded ONNX model, run on the CPU with one thread per call."""
+
+    def __init__(self, subject: str, model: Path | bytes) -> None:
+        """Load a file or its bytes; `subject` is the model in messages."""
+        library = import_package("onnxruntime", subject)
+        options = library.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = _FATAL
+        self._run_options = library.RunOptions()
+        self._run_options.log_severity_level = _FATAL
+        with explain_errors(subject, "onnxruntime cannot load it"):
+            content = model if isinstance(model, bytes) else str(model)
+            session_options = {"sess_options": options, "providers": ["CPUExecutionProvider"]}
+            self._session = library.InferenceSession(content, **session_options)
+        self._inputs = [model_input.name for model_input in self._session.get_inputs()]
+        if unknown := [name for name in self._inputs if name not in ONNX_INPUTS]:
+            expected = f"expected inputs among {', '.join(ONNX_INPUTS)}"
+            raise InputError(f"{subject}: its ONNX file takes {unknown[0]}; {expected}")
+
+    @property
+    def outputs(self) -> dict[str, int]:
+        """The number of axes of each output."""
+        return {output.name: len(output.shape) for output in self._session.get_outputs()}
+
+    def run(self, output: str, arrays: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
+        """Return one output; inputs that the model does not have are left out."""
+        inputs = {name: arrays[name] for name in self._inputs}
+        return np.asarray(self._session.run([output], inputs, self._run_options)[0])
+
+
+def load_tokenizer(subject: str, folder: Path) -> Any:
+    """Load the tokenizer of a model."""
+    tokenizers = import_package("tokenizers", subject)
+    with explain_errors(subject, "its tokenizer.json cannot be loaded"):
+        return tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+
+
 class OnnxEmbedder(Embedder):
     """A neural model, run by onnxruntime on the CPU with one thread per call."""
 
     def __init__(self, folder: Path) -> None:
         subject = f"model {folder}"
         files = onnx_files(folder)
-        library = import_package("onnxruntime", subject)
-        tokenizers = import_package("tokenizers", subject)
-        options = library.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = _FATAL
-        self._quiet = library.RunOptions()
-        self._quiet.log_severity_level = _FATAL
-        with explain_errors(subject, "onnxruntime cannot load it"):
-            session_options = {"sess_options": options, "providers": ["CPUExecutionProvider"]}
-            self._session = library.InferenceSession(str(files[0]), **session_options)
-        with explain_errors(subject, "its tokenizer.json cannot be loaded"):
-            self._tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._inputs = [model_input.name for model_input in self._session.get_inputs()]
-        if unknown := [name for name in self._inputs if name not in _INPUTS]:
-            expected = f"expected inputs among {', '.join(_INPUTS)}"
-            raise InputError(f"{subject}: its ONNX file takes {unknown[0]}; {expected}")
-        self._output, self._pooling = _choose_output(subject, folder, self._session)
+        self._session = OnnxSession(subject, files[0])
+        self._tokenizer = load_tokenizer(subject, folder)
+        self._output, self._pooling = _choose_output(subject, folder, self._session.outputs)
         self._tokenizer.no_padding()
         self.longest = _max_tokens(folder, self._tokenizer.truncation)
         if self.longest is not None:
@@ -215,13 +242,12 @@ class OnnxEmbedder(Embedder):
 
     def _run(self, encoded: Sequence[Any]) -> Floats:
         shape = len(encoded), max(len(encoding.ids) for encoding in encoded)
-        arrays = {name: np.zeros(shape, np.int64) for name in _INPUTS}
+        arrays = {name: np.zeros(shape, np.int64) for name in ONNX_INPUTS}
         for i, encoding in enumerate(encoded):
             columns = encoding.ids, encoding.attention_mask, encoding.type_ids
-            for name, column in zip(_INPUTS, columns, strict=True):
+            for name, column in zip(ONNX_INPUTS, columns, strict=True):
                 arrays[name][i, : len(column)] = column
-        fed = {name: arrays[name] for name in self._inputs}
-        output = np.asarray(self._session.run([self._output], fed, self._quiet)[0], np.float64)
+        output = np.asarray(self._session.run(self._output, arrays), np.float64)
         if self._pooling != "mean":
             return output if self._pooling == "none" else output[:, 0]
         weights = arrays["attention_mask"][:, :, None].astype(np.float64)
@@ -230,9 +256,8 @@ class OnnxEmbedder(Embedder):
         return total / count
 
 
-def _choose_output(subject: str, folder: Path, session: Any) -> tuple[str, str]:
-    """Return the name of the output to use, and its pooling."""
-    outputs = {model_output.name: len(model_output.shape) for model_output in session.get_outputs()}
+def _choose_output(subject: str, folder: Path, outputs: Mapping[str, int]) -> tuple[str, str]:
+    """Return the name of the output to use, and its pooling; `outputs` has numbers of axes."""
     name = "sentence_embedding" if "sentence_embedding" in outputs else next(iter(outputs))
     if outputs[name] == 2:
         return name, "none"
@@ -243,14 +268,14 @@ def _choose_output(subject: str, folder: Path, session: Any) -> tuple[str, str]:
 
 
 def _read_pooling(subject: str, folder: Path) -> str:
-    for module in _read_json(folder / "modules.json", list):
+    for module in read_json(folder / "modules.json", list):
         kind = str(module.get("type", "") if isinstance(module, dict) else "").rpartition(".")[2]
         if kind not in _HARMLESS:
             raise InputError(
                 f"{subject}: its ONNX file ends before the module {kind or quoted(module)} of "
                 "modules.json: export the whole model, or use loader=sentence-transformers"
             )
-    pooling = _read_json(folder / "1_Pooling" / "config.json", dict)
+    pooling = read_json(folder / "1_Pooling" / "config.json", dict)
     modes = [key for key in pooling if key.startswith("pooling_mode") and pooling[key] is True]
     if not modes:
         return "mean"
@@ -262,13 +287,13 @@ def _read_pooling(subject: str, folder: Path) -> str:
 
 def _max_tokens(folder: Path, truncation: Any) -> int | None:
     for name, key in _LENGTHS:
-        limit = _read_json(folder / name, dict).get(key)
-        if isinstance(limit, int | float) and limit is not True and 1 <= limit < _NO_LENGTH_LIMIT:
+        limit = read_json(folder / name, dict).get(key)
+        if isinstance(limit, int | float) and limit is not True and 1 <= limit < NO_LENGTH_LIMIT:
             return int(limit)
     return int(truncation["max_length"]) if truncation else None
 
 
-def _read_json(file: Path, kind: type) -> Any:
+def read_json(file: Path, kind: type) -> Any:
     """Return the content of a JSON file; empty if there is no file."""
     if not file.is_file():
         return kind()
@@ -300,10 +325,13 @@ class TransformerEmbedder(Embedder):
 
     def __init__(self, folder: Path) -> None:
         library = import_package("sentence_transformers", f"model {folder}")
-        with explain_errors(f"model {folder}", "sentence-transformers cannot load it"), _no_bar():
+        with (
+            explain_errors(f"model {folder}", "sentence-transformers cannot load it"),
+            hide_progress_bar(),
+        ):
             self._model = library.SentenceTransformer(str(folder), local_files_only=True)
         longest: Any = self._model.max_seq_length  # None or infinite: any number of tokens
-        self.longest = None if longest is None or longest >= _NO_LENGTH_LIMIT else int(longest)
+        self.longest = None if longest is None or longest >= NO_LENGTH_LIMIT else int(longest)
         # The tokeniser's settings change with every call.
         self._lock = threading.Lock()
 
@@ -322,7 +350,7 @@ class TransformerEmbedder(Embedder):
 
 
 @contextmanager
-def _no_bar() -> Iterator[None]:
+def hide_progress_bar() -> Iterator[None]:
     """Hide the progress bar of transformers while it loads weights."""
     logging = import_module("transformers.utils.logging")
     was_enabled = logging.is_progress_bar_enabled()
@@ -410,19 +438,26 @@ def load_embedder(model: str, loader: str = "auto") -> Embedder:
 
 @lru_cache(maxsize=4)
 def _load(model: str, loader: str, _stamp: Stamp) -> Embedder:
-    return WordLlamaEmbedder() if loader == WORDLLAMA else _FOLDERS[loader][1](_folder(model))
+    return WordLlamaEmbedder() if loader == WORDLLAMA else _FOLDERS[loader][1](model_folder(model))
 
 
 def embedder_files(model: str) -> list[str]:
     """Return the paths of a model's files and of others in its folder (up to a limit)."""
     files = [*map(str, _files(model))]
     if model != WORDLLAMA:
-        for place, folders, names in os.walk(_folder(model)):
-            folders.sort()
-            files += (os.path.join(place, name) for name in sorted(names))
-            if len(files) > MAX_LISTED_FILES:
-                break
+        files += folder_files(model)
     return list(dict.fromkeys(files))
+
+
+def folder_files(model: str) -> list[str]:
+    """Return the paths of all files in the folder of a model (up to a limit)."""
+    files: list[str] = []
+    for place, folders, names in os.walk(model_folder(model)):
+        folders.sort()
+        files += (os.path.join(place, name) for name in sorted(names))
+        if len(files) > MAX_LISTED_FILES:
+            break
+    return files
 
 
 def embedder_digest(model: str) -> str:
@@ -434,7 +469,7 @@ def _files(model: str) -> list[Path]:
     """Return the files of a model for all loaders."""
     if model == WORDLLAMA:
         return wordllama_files()
-    folder = _folder(model)
+    folder = model_folder(model)
     matching_files = [file for files, _ in _FOLDERS.values() for file in files(folder)]
     return sorted(set(matching_files), key=lambda file: file.relative_to(folder).as_posix())
 
@@ -446,7 +481,7 @@ def _choose_loader(model: str, loader: str) -> str:
             problem = f"loader={loader} is for folders, and {WORDLLAMA} is a package"
             raise InputError(f"model {WORDLLAMA}: {problem}; leave loader out")
         return WORDLLAMA
-    folder = _folder(model)
+    folder = model_folder(model)
     fits = [name for name, (files, _) in _FOLDERS.items() if files(folder)]
     loaders = fits[:1] if loader == "auto" else [name for name in fits if name == loader]
     if loaders:
@@ -458,15 +493,16 @@ def _choose_loader(model: str, loader: str) -> str:
     raise InputError(f"model {model}: the folder has no embedding model of a known kind ({files})")
 
 
-def _folder(model: str) -> Path:
+def model_folder(model: str, expected: str = _EXPECTED_MODEL) -> Path:
+    """Return the folder of a model, which must exist; `expected` is for messages."""
     if not model:
-        raise InputError(f"model {quoted(model)}: no name; {_EXPECTED_MODEL}")
+        raise InputError(f"model {quoted(model)}: no name; {expected}")
     try:
         folder = Path(model).expanduser()
     except RuntimeError as error:  # there is no user of that name
         reason = f"the home folder {Path(model).parts[0]} is not known"
-        raise InputError(f"model {quoted(model)}: {reason}; {_EXPECTED_MODEL}") from error
+        raise InputError(f"model {quoted(model)}: {reason}; {expected}") from error
     if folder.is_dir():
         return folder
     problem = "a file" if folder.exists() else "no such folder"
-    raise InputError(f"model {quoted(model)}: {problem}; {_EXPECTED_MODEL}")
+    raise InputError(f"model {quoted(model)}: {problem}; {expected}")

@@ -47,6 +47,7 @@ METRICS: Registry[type[Metric]] = Registry(
     "metric",
     {
         "aev": "karat.metrics.ngram:AEv",
+        "bertscore": "karat.metrics.bertscore:BERTScore",
         "bleu": "karat.metrics.ngram:BLEU",
         "chrf": "karat.metrics.chrf:ChrF",
         "contains": "karat.metrics.answers:Contains",

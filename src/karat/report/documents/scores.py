@@ -89,6 +89,7 @@ PARTS = Column(
 _PART_LETTERS = {
     "precision": "P",
     "recall": "R",
+    "f": "F",
     "ps": "PS",
     "rs": "RS",
     "bp": "BP",
@@ -121,7 +122,7 @@ def parts_text(metric: Metric, score: Score) -> str:
         words += [f"{letter.upper()} {'/'.join(steps)}"] if steps else []
     for name, short in _PART_LETTERS.items():
         if name in score.parts:
-            places = digits if name in ("precision", "recall") else 3
+            places = digits if name in ("precision", "recall", "f") else 3
             words.append(f"{short} {score.parts[name]:.{places}f}")
     counts = (name for name in _COUNT_LETTERS if name in score.parts)
     words += [f"{_COUNT_LETTERS[name]} {format_brief(score.parts[name])}" for name in counts]
