@@ -223,8 +223,9 @@ def _read_pairs(table: InputTable, columns: Mapping[str, str]) -> Iterator[Chall
                 advice = "fill it, or remove the row"
                 column = quoted(names[role])
                 raise InputError(f"{table.location(row)}: column {column} is empty: {advice}")
-        given_references = [text_of(record.get(c)) for c in roles.get("reference", ())]
-        references = tuple(text for text in given_references if text is not None)
+        cells = [record.get(column) for column in roles.get("reference", ())]
+        lists = [cell if isinstance(cell, list | tuple) else [cell] for cell in cells]
+        references = tuple(text for cell in lists for c in cell if (text := text_of(c)) is not None)
         good, bad = str(texts["good"]), str(texts["bad"])
         if "reference" in roles and not references:
             column = quoted(names["reference"])

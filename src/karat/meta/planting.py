@@ -52,13 +52,15 @@ class LanguageRules:
 
     def pattern(self, phrases: Sequence[str]) -> re.Pattern[str]:
         """Return the pattern of whole phrases, longer ones first, in any case."""
+        if not phrases:
+            return re.compile(r"(?!)")
         escaped = "|".join(
             re.escape(phrase).replace("'", "['’]")
             for phrase in sorted(phrases, key=len, reverse=True)
         )
         if self.spaces:
             escaped = rf"(?<![\w'’])(?:{escaped})(?![\w'’])"
-        return re.compile(escaped or r"(?!)", re.IGNORECASE)
+        return re.compile(escaped, re.IGNORECASE)
 
     def matches(self, phrases: Sequence[str], text: str) -> list[re.Match[str]]:
         """Return the occurrences of phrases that are not within a blocked word."""
@@ -148,7 +150,7 @@ def _plant_number(place: _Place) -> str | None:
     rules, rng = place.rules, place.rng
     words = [
         match
-        for match in (rules.matches(rules.numbers, place.text) if rules.numbers else [])
+        for match in rules.matches(rules.numbers, place.text)
         if not rules.number_followers
         or place.text[match.end() : match.end() + 1] in [*rules.number_followers]
     ]
@@ -190,7 +192,7 @@ def find_names(text: str, rules: LanguageRules) -> list[re.Match[str]]:
     """Return runs of words with capitals that do not begin a sentence; none of a title."""
     words = [*_WORD.finditer(text)]
     capital_words = [word for word in words if word[0][0].isupper()]
-    if not rules.names or 2 * len(capital_words) > len(words):
+    if not rules.names or 3 * len(capital_words) > 2 * len(words):
         return []
     spans: list[list[int]] = []
     for word in capital_words:

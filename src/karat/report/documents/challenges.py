@@ -131,10 +131,10 @@ def challenge_document(result: ChallengeResult) -> Document:
         Gallery("What each metric notices", areas, f"Pale: little noticed. {order}", wide=True),
         Gallery("Paired accuracy", accuracies, order, folded=True, wide=True),
     ]
+    blocks.append(Table("rows", "Phenomena", columns, result.rows, group="metric"))
     if has_severities:
         title = "Means over the phenomena of a severity"
         blocks.append(Table("severities", title, SEVERITY_COLUMNS, result.severities, open=True))
-    blocks.append(Table("rows", "Phenomena", columns, result.rows, group="metric"))
     title = f"What metrics notice in {result.name}"
     answer, basis = challenge_answer(result), challenge_basis(result)
     return Document(title, tuple(blocks), answer=answer, basis=basis)
