@@ -41,7 +41,7 @@ def test_maps_have_a_cell_for_each_metric_and_phenomenon(page: Path, width: int)
     assert "ROUGE-1 misses" in shown["answer"]
 
 
-def test_signs_of_low_cells_do_not_cover_their_numbers(tmp_path: Path) -> None:
+def test_signs_of_low_cells_are_beside_their_numbers(tmp_path: Path) -> None:
     text = "one two three"
     rows = [
         {"id": i, "reference": text, "good": f"{text} A", "bad": f"{text} a", "phenomenon": f"p{k}"}
@@ -51,12 +51,16 @@ def test_signs_of_low_cells_do_not_cover_their_numbers(tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     kt.meta_challenge(rows, ["rouge1", "chrf"]).save(path)
     program = """
-      const overlap = [...document.querySelectorAll("main svg .cell")].slice(0, 60).map((cell) => {
-        const boxes = [...cell.querySelectorAll("text")].map((t) => t.getBoundingClientRect());
-        const [a, b] = boxes;
-        return boxes.length === 2 && a.left < b.right && b.left < a.right
-          && a.top < b.bottom - 2 && b.top < a.bottom - 2;
+      const cells = [...document.querySelectorAll("main svg .cell")].slice(0, 60);
+      const spilled = cells.filter((cell) => {
+        const { top, bottom } = cell.querySelector("rect").getBoundingClientRect();
+        const [a, b] = [...cell.querySelectorAll("text")].map((t) => t.getBoundingClientRect());
+        return b && (Math.max(a.bottom, b.bottom) > bottom + 1 || Math.min(a.top, b.top) < top - 1
+          || (a.left < b.right && b.left < a.right));
       });
-      return { overlap: overlap.filter(Boolean).length, cells: overlap.length };
+      return { spilled: spilled.length, cells: cells.length,
+        signs: document.querySelectorAll("main svg .cell text + rect").length };
     """
-    assert ask(path, program, "--window-size=1300,2000") == {"overlap": 0, "cells": 60}
+    shown = ask(path, program, "--window-size=1300,2000")
+    assert (shown["spilled"], shown["cells"]) == (0, 60)
+    assert shown["signs"] >= 30

@@ -1,4 +1,4 @@
-"""What a metric notices: good texts against the same texts with a planted error.
+"""Errors that a metric notices: good texts against the same texts with a planted error.
 
 For every phenomenon of a challenge set, with g_i and b_i the metric's scores of the good and the
 bad text of pair i, oriented so that higher is better:
@@ -149,7 +149,7 @@ SEVERITY_COLUMNS = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ChallengeResult(SignedResult):
-    """What metrics notice: paired accuracy and AUC of each on every phenomenon."""
+    """Errors that metrics notice: paired accuracy and AUC of each on every phenomenon."""
 
     name: str
     rows: tuple[ChallengeRow, ...]

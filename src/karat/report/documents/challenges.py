@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from karat.meta.challenge import (
     CHALLENGE_COLUMNS,
@@ -41,28 +42,38 @@ _BASIS = (
 )
 
 
-def challenge_answer(result: ChallengeResult) -> tuple[str, ...]:
-    """Return the phenomena that each metric notices least and best, and those it misses.
+class _Subject(NamedTuple):
+    """The rows that the answer is about: errors, the critical ones if there are any."""
 
-    Least and best are among the critical errors, if the set has them.
-    """
+    errors: list[ChallengeRow]
+    compared: list[ChallengeRow]
+    """The rows of which the weakest and the strongest are named."""
+
+    @classmethod
+    def of_metric(cls, result: ChallengeResult, metric: str) -> _Subject:
+        rows = [row for row in result.rows if row.metric == metric]
+        rows = [row for row in rows if row.pairs >= MIN_PAIRS] or rows
+        errors = [row for row in rows if row.severity != BASE] or rows
+        critical = [row for row in errors if row.severity == CRITICAL]
+        return cls(errors, sorted(critical or errors, key=lambda row: (row.auc, row.accuracy)))
+
+
+def challenge_answer(result: ChallengeResult) -> tuple[str, ...]:
+    """Return the phenomena that each metric notices least and best, and those it misses."""
     labels = clear_labels(row.metric for row in result.rows)
     sentences = []
     for metric, label in [*labels.items()][:MAX_SENTENCES]:
-        metric_rows = [row for row in result.rows if row.metric == metric]
-        metric_rows = [row for row in metric_rows if row.pairs >= MIN_PAIRS] or metric_rows
-        errors = [row for row in metric_rows if row.severity != BASE] or metric_rows
-        critical = [row for row in errors if row.severity == CRITICAL]
-        rows = sorted(critical or errors, key=lambda row: (row.auc, row.accuracy))
-        worst, best = rows[0], rows[-1]
-        verb = "misses" if worst.verdict == MISSED else "is weakest on"
+        subject = _Subject.of_metric(result, metric)
+        worst, best = subject.compared[0], subject.compared[-1]
+        is_missed = worst.verdict == MISSED
+        verb = "misses" if is_missed else "is weakest on"
         sentence = f"{label} {verb} {worst.phenomenon}: {_values(worst)}"
         if best is not worst:
             sentence += f"; strongest on {best.phenomenon}: {_values(best)}"
-        missed = [row.phenomenon for row in errors if row.verdict == MISSED and row is not worst]
-        if missed:
-            also = "also " * (worst.verdict == MISSED)
-            sentence += f"; it {also}misses {join_names(missed)}"
+        rows = [row for row in subject.errors if row.verdict == MISSED and row is not worst]
+        if rows:
+            missed = join_names([row.phenomenon for row in rows])
+            sentence += f"; it {'also ' * is_missed}misses {missed}"
         sentences.append(f"{sentence}.")
     if len(labels) > 1 and (unnoticed := _missed_by_all(result)):
         sentences.append(f"Every metric misses {join_names(unnoticed)}.")
@@ -82,7 +93,12 @@ def _missed_by_all(result: ChallengeResult) -> list[str]:
 
 
 def _heat_maps(
-    result: ChallengeResult, title: str, low: float, value: Callable[[ChallengeRow], float]
+    result: ChallengeResult,
+    title: str,
+    low: float,
+    value: Callable[[ChallengeRow], float],
+    *,
+    sketched: bool = False,
 ) -> tuple[Figure, ...]:
     """Return a value by phenomenon and metric, a map for each severity; the least noticed first."""
     labels = clear_labels(row.metric for row in result.rows)
@@ -112,7 +128,7 @@ def _heat_maps(
             low=low,
             high=1.0,
         )
-        figures.append(chart_figure(chart))
+        figures.append(chart_figure(chart) if sketched else Figure(chart.title, chart))
     return tuple(figures)
 
 
@@ -124,7 +140,7 @@ def challenge_document(result: ChallengeResult) -> Document:
     """Return heat maps of phenomena and metrics, and the tables behind them."""
     has_severities = any(row.severity for row in result.rows)
     columns = [c for c in CHALLENGE_COLUMNS if c.key != "severity" or has_severities]
-    areas = _heat_maps(result, "AUC", CHANCE, lambda row: row.auc)
+    areas = _heat_maps(result, "AUC", CHANCE, lambda row: row.auc, sketched=True)
     accuracies = _heat_maps(result, "Paired accuracy", 0.0, lambda row: row.accuracy)
     order = "The least noticed phenomenon is first."
     blocks: list[Block] = [
@@ -147,8 +163,10 @@ def challenge_basis(result: ChallengeResult) -> str:
         pairs[row.metric] = pairs.get(row.metric, 0) + row.pairs
     severities = dict.fromkeys((row.severity, row.phenomenon) for row in result.rows)
     counts = f"{format_count(max(pairs.values()), 'pair')}, {len(severities)} phenomena"
-    n_critical = sum(severity == CRITICAL for severity, _ in severities)
-    scope = ""
-    if 0 < n_critical < len(severities):
-        scope = f" Weakest and strongest: of the {n_critical} critical ones."
+    subject = _Subject.of_metric(result, result.rows[0].metric)
+    n_compared, scope = len(subject.compared), ""
+    if n_compared < len(subject.errors):
+        scope = f" Weakest and strongest: of the {n_compared} critical ones."
+    elif len({row.pairs < MIN_PAIRS for row in result.rows}) == 2:
+        scope = f" Weakest and strongest: of phenomena with {MIN_PAIRS} pairs or more."
     return f"{counts}.{scope} {_BASIS}"
