@@ -15,7 +15,14 @@ import karat as kt
 from karat.cli.options import settings_options
 from karat.estimation.settings import EstimateSettings
 from karat.gating.gates import GateSettings
-from karat.meta.settings import FitSettings, MetaSettings, PlaneSettings, ReliabilitySettings
+from karat.meta.settings import (
+    ChallengeSettings,
+    FitSettings,
+    MetaSettings,
+    PlaneSettings,
+    PlantingSettings,
+    ReliabilitySettings,
+)
 from karat.score_settings import ComparisonSettings, ScoreSettings
 from karat.settings import Settings, parameter_name, setting
 
@@ -94,6 +101,9 @@ def test_a_wrong_value_is_one_sentence(values: dict[str, Any], message: str) -> 
         (ComparisonSettings, kt.compare),
         (MetaSettings, kt.Experiment),
         (ReliabilitySettings, kt.reliability),
+        (ChallengeSettings, kt.meta_challenge),
+        (ChallengeSettings, kt.read_challenge),
+        (PlantingSettings, kt.make_challenge),
         (FitSettings, kt.fit_scores),
         (PlaneSettings, kt.study_plane),
         (EstimateSettings, kt.estimate),

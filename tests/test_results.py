@@ -37,6 +37,7 @@ def results() -> dict[str, Result]:
         "Comparison": kt.compare(CANDIDATES, REFERENCES, ["bleu"]),
         "SegmentExplanations": kt.explain_segments(texts, REFERENCES, worst=1),
         "MetricCatalogue": kt.list_metrics("aev"),
+        "ChallengeResult": kt.meta_challenge(kt.make_challenge("demo"), ["chrf", "wer"]),
         "ScoreFit": kt.fit_scores("demo", ["chrf", "wer@substitutions"], ["fluency"]),
     }
 

@@ -65,6 +65,11 @@ from karat.lm.model import score_texts as score_texts
 from karat.meta.averages import RankAverage as RankAverage
 from karat.meta.averages import average_rankings as average_rankings
 from karat.meta.averages import meta_average as meta_average
+from karat.meta.challenge import ChallengeResult as ChallengeResult
+from karat.meta.challenge import meta_challenge as meta_challenge
+from karat.meta.challenge_sets import ChallengePair as ChallengePair
+from karat.meta.challenge_sets import ChallengeSet as ChallengeSet
+from karat.meta.challenge_sets import read_challenge as read_challenge
 from karat.meta.evaluation import MetaEvaluation as MetaEvaluation
 from karat.meta.evaluation import meta_evaluate as meta_evaluate
 from karat.meta.evaluation import rank_metrics as rank_metrics
@@ -83,6 +88,7 @@ from karat.meta.plane import fit_plane as fit_plane
 from karat.meta.plane_study import predicted as predicted
 from karat.meta.plane_study import recommend as recommend
 from karat.meta.plane_study import study_plane as study_plane
+from karat.meta.planting import make_challenge as make_challenge
 from karat.meta.reliability import ReliabilityCurves as ReliabilityCurves
 from karat.meta.reliability import reliability as reliability
 from karat.meta.views import View as View

@@ -92,6 +92,7 @@ DOCUMENTS: Registry[Callable[[Any], Any]] = Registry(
         "Estimate": "karat.report.documents.estimates:estimate_document",
         "GateResult": "karat.report.gates:gate_document",
         "MetaEvaluation": "karat.report.documents.meta:meta_document",
+        "ChallengeResult": "karat.report.documents.challenges:challenge_document",
         "ScoreFit": "karat.report.documents.fits:score_fit_document",
         "MetaReport": "karat.report.documents.meta_page:report_document",
         "PlaneFit": "karat.report.documents.planes:plane_fit_document",

@@ -205,4 +205,4 @@ def test_sets_are_completed(karat: Callable[..., Any]) -> None:
     completions = ["plain,demo", "plain,demo-labels", "plain,demo-paraphrases"]
     assert completed("score", "--set", "de") == completions
     assert completed("data", "check", "./") == ["file,./"]
-    assert completed("data", "c") == ["plain,check", "plain,convert"]
+    assert completed("data", "c") == ["plain,challenge", "plain,check", "plain,convert"]

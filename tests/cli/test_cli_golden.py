@@ -112,6 +112,18 @@ def test_judged_sets_give_the_golden_file(
     check(plain(output(*JUDGED[name], "--format", format)), f"{name}.{format}")
 
 
+@pytest.mark.parametrize("format", FORMATS)
+def test_planted_errors_give_the_golden_file(
+    output: Callable[..., str], tmp_path: Path, format: str
+) -> None:
+    planted = str(tmp_path / "planted.csv")
+    count = output("data", "challenge", "demo", planted)
+    text = output("meta", "challenge", planted, "-m", "chrf", "-m", "rouge1", "--format", format)
+    text = plain(text).replace(planted, "planted.csv")
+    text = page_body(text) if format == "html" else text
+    check(count.replace(planted, "planted.csv") + text, f"challenge.{format}")
+
+
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_drawing_equals_the_golden_file(output: Callable[..., str], name: str) -> None:
     check(plain(output(*COMMANDS[name], "--format", "svg")), f"{name}.svg")

@@ -204,6 +204,13 @@ def stop_list(folder: Path) -> object:
     return stop_words(str(folder / "stop.txt"))
 
 
+def challenge(folder: Path) -> object:
+    """Read a folder of tables of pairs."""
+    import karat as kt
+
+    return len(kt.read_challenge(folder))
+
+
 def table(name: str) -> Read:
     """Score the rows of a table, and read all of its columns."""
 
@@ -300,6 +307,7 @@ READERS = {
     "table tsv": Reader(samples.tsv_table, table("t.tsv.gz")),
     "table jsonl": Reader(samples.jsonl_table, table("t.jsonl")),
     "outputs": Reader(samples.exports, outputs),
+    "challenge set": Reader(samples.challenge, challenge),
     "records csv": Reader(samples.csv_records, records("t.csv")),
     "records text": Reader(samples.encoded_records, records("t.csv")),
     "records json": Reader(samples.json_records, records("t.json")),

@@ -458,6 +458,24 @@ def csv_table(dice: random.Random) -> Files:
     return {"t.csv": rows(("candidate", "reference"), *text_pairs, by=",")}
 
 
+def challenge(dice: random.Random) -> Files:
+    """Pairs of a good and a bad text: a CSV table, and a JSON file as in DEMETR."""
+    columns = ("reference", "good", "bad", "phenomenon", "severity", "id")
+    pairs = [
+        (*(sentence(dice).replace(",", ";") for _ in range(3)), "omission", "major", str(k))
+        for k in range(3)
+    ]
+    names = ("eng_sent", "mt_sent", "pert_sent", "pert_name", "severity", "id")
+    records = [
+        {**dict(zip(names, pair, strict=True)), "pert_check": k != 1}
+        for k, pair in enumerate(pairs)
+    ]
+    return {
+        "a.csv": rows(columns, *pairs, by=","),
+        "b.json": json.dumps(records, ensure_ascii=False).encode(),
+    }
+
+
 def tsv_table(dice: random.Random) -> Files:
     """The same with tabs, packed."""
     text_pairs = [(sentence(dice), sentence(dice)) for _ in range(3)]

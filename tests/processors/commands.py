@@ -119,6 +119,8 @@ meta demo parsed -m bleu -m chrf -l item -l system -s kendall-like -s pdp -s tau
   --system-scores all --resamples 50 --trials 50 --save study.toml -f json
 meta --experiment study.toml -f json
 meta fit demo -m bleu -m ter -m wer@substitutions -d fluency -d 'adequacy - errors' -f json
+data challenge demo planted.csv
+meta challenge planted.csv -m bleu -m chrf -m ter -f json
 meta fit parsed -m simple_tree_accuracy -m simple_tree_accuracy@substitutions -f json
 score --set parsed -m generation_tree_accuracy -m quality_accuracy --segments -f json
 data convert parsed parsed.jsonl --format jsonl
@@ -162,7 +164,7 @@ LINES = COMMANDS.replace("\n  ", " ").strip().split("\n")
 WRITTEN = (  # compared, too: files, and folders with all that is in them
     *("kn.arpa", "katz.arpa", "links.txt", "pem.npz", "realizer.npz", "with-controls"),
     *("demo-folder", "demo.jsonl", "flooded", "nuggets.jsonl", "nuggets-trec", "phrases.txt"),
-    *("table.npz", "experiment.toml", "parsed.jsonl", "study.toml", "content.npz"),
+    *("table.npz", "experiment.toml", "parsed.jsonl", "study.toml", "content.npz", "planted.csv"),
 )
 TIMES = re.compile(r', "speed": [^,}]+|in [0-9]+ s of processor time')  # never the same twice
 TRAINED = ("paraphrase evaluate", "reproduce pem", "paraphrase train", "--model pem.npz", "pem.npz")

@@ -23,6 +23,7 @@ COMMANDS = {
     "grid": "grid drift.txt -r ref1.txt --segment 9",
     "estimate": "estimate demo-labels -J chrf --next 6",
     "meta": "meta demo -m bleu -m chrf -m rougeL",
+    "challenge": "meta challenge planted.csv -m bleu -m chrf -m rouge1",
     "plane": "plane fit demo",
     "recommend": "plane recommend --task mt --guideline fluency",
     "nuggets": "nuggets score heron kestrel --key demo-nuggets --nuggets",
@@ -64,6 +65,7 @@ def write_inputs(folder: Path) -> str:
     assert main([*update, "--update"]) == 0
     (folder / "some.txt").write_text("\n".join(texts[:6]) + "\n", "utf-8")
     (folder / "content.txt").write_text(CONTENT, "utf-8")
+    assert main(["data", "challenge", "demo", "planted.csv"]) == 0
     treebank = resources.files("karat") / "data" / "treebank" / "demo.conllu"
     (folder / "treebank.conllu").write_text(treebank.read_text("utf-8"), "utf-8")
     train = "realize train treebank.conllu -o realizer.npz --inputs all,lemmas --complete-from"

@@ -35,6 +35,10 @@ COMMANDS = {
         "Explain a tree accuracy, or show the facts that differ.",
     ),
     "meta": (f"{_CORE}.meta:meta_command", "Rank metrics by their agreement with human scores."),
+    "meta challenge": (
+        f"{_CORE}.meta:challenge_command",
+        "Show which planted errors metrics notice.",
+    ),
     "meta fit": (f"{_CORE}.meta:fit_command", "Fit human scores to metrics by least squares."),
     "meta reliability": (
         f"{_CORE}.meta:reliability_command",

@@ -9,6 +9,7 @@ from karat.errors import InputError
 from karat.headings import ADVANCED, INPUT, TESTS
 from karat.settings import (
     MAX_TRIALS,
+    NamedTexts,
     Settings,
     normalise_setting,
     resamples_setting,
@@ -17,6 +18,7 @@ from karat.settings import (
 )
 from karat.stats.raters import RATERS, THESE
 from karat.stats.significance import CORRECTIONS, SIGNIFICANCE_LEVEL
+from karat.tables.options import named_texts_setting
 
 if TYPE_CHECKING:
     from karat.meta.plane_study import Grouping
@@ -213,6 +215,65 @@ class FitSettings(Settings):
     )
     normalise: str = normalise_setting()
     exclude: tuple[str, ...] = setting((), "Systems to leave out.", items=str)
+
+
+PHENOMENA = {
+    "number": "critical",
+    "negation": "critical",
+    "name": "critical",
+    "omission": "major",
+    "addition": "major",
+    "truncation": "major",
+    "word order": "major",
+    "repetition": "minor",
+    "casing": "minor",
+    "punctuation": "minor",
+}
+"""Errors that `make_challenge` plants -> their severity."""
+
+
+@dataclass(frozen=True)
+class ChallengeSettings(Settings):
+    """Settings of a study of what metrics notice."""
+
+    columns: NamedTexts = named_texts_setting(  # noqa: RUF009 - a field
+        "--column columns",
+        "Column of a role, such as good=human. Roles: reference (several are separated by commas), "
+        "good, bad, phenomenon, severity, source, id (the item; pairs of one item are not "
+        "independent) and applies (false for pairs to leave out).",
+        "ROLE=COLUMN",
+    )
+
+
+@dataclass(frozen=True)
+class PlantingSettings(Settings):
+    """Settings of planted errors."""
+
+    lang: str = setting(
+        "en",
+        "Language of the texts, as a code such as de or zh. Rules for negation, number words and "
+        "names depend on it.",
+        option="--lang",
+        metavar="CODE",
+    )
+    system: str | None = setting(
+        None,
+        "System whose outputs are the good texts. Default: the second reference of each segment, "
+        "or its reference if there is one.",
+        kind=str,
+        option="--system",
+        metavar="NAME",
+    )
+    phenomena: tuple[str, ...] = setting(
+        (),
+        f"Phenomenon to plant: {', '.join(PHENOMENA)}. Repeat for several. Default: all.",
+        items=str,
+        choices=PHENOMENA,
+        distinct=True,
+        option="--phenomenon phenomena",
+        metavar="NAME",
+    )
+    seed: int = seed_setting()
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from karat.cli.inputs import SetInput, add_kind_options
 from karat.cli.parameters import choice, option, path, share
 from karat.cli.show import check_output, show
 from karat.errors import InputError
+from karat.meta.settings import PlantingSettings
 from karat.progress import Bar
 
 command = help_group(
@@ -99,6 +101,41 @@ def convert(source: SetInput, target: str, format: str, parse: str | None, tok: 
             **source.reading(),
         )
     click.echo(f"{target}: {contents.evalset!r}")
+
+
+@command.command(name="challenge")
+@options.set_argument
+@click.argument("target", metavar="FILE", type=click.Path())
+@options.settings_options(PlantingSettings)
+@options.reader
+def challenge_command(source: SetInput, target: str, **settings: Any) -> None:
+    """Plant errors into texts of a set, for `karat meta challenge`.
+
+    Writes a table (.csv, .tsv or .jsonl) with a row for each pair of a good and a bad text. Correct
+    it by hand where an error is no error. Good texts are the second reference of each segment, or
+    its only one, or with --system the outputs of a system. Nothing is overwritten: FILE must not
+    exist yet.
+
+    \b
+    karat data challenge demo planted.csv
+    karat data challenge demo planted.csv --system atlas --phenomenon negation
+    karat data challenge my-set planted.jsonl --lang de --seed 7
+    """
+    from karat.evalset.conversion import check_free
+    from karat.meta.planting import make_challenge
+
+    check_free(Path(target))
+    with Bar() as progress:
+        challenge = make_challenge(source.load(progress), progress=progress, **settings)
+    challenge.save(target)
+    counts = Counter(pair.phenomenon for pair in challenge.pairs)
+    click.echo(f"{target}: {len(challenge):,} pairs of {', '.join(_counted(counts))}")
+    for note in challenge.notes:
+        click.echo(note)
+
+
+def _counted(counts: Counter[str]) -> list[str]:
+    return [f"{name} ({count:,})" for name, count in counts.items()]
 
 
 @command.command(name="list")

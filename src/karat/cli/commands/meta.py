@@ -14,9 +14,17 @@ from karat.cli.parameters import option, path
 from karat.cli.show import check_output, show, write_charts
 from karat.errors import InputError, UnknownMetric
 from karat.headings import INPUT, OUTPUT
-from karat.meta.settings import FitSettings, MetaSettings, ReliabilitySettings, weights_setting
+from karat.meta.settings import (
+    ChallengeSettings,
+    FitSettings,
+    MetaSettings,
+    ReliabilitySettings,
+    weights_setting,
+)
 from karat.progress import Bar
 from karat.score_settings import DEFAULT_METRICS
+from karat.settings import NamedTexts
+from karat.tables.options import ReadingOptions
 
 if TYPE_CHECKING:
     from karat.meta.experiment import Experiment, MetaStudy
@@ -142,6 +150,50 @@ def _make_study(
     for planned in experiments:
         _metric_files(planned)  # raises for unknown metrics
     return MetaStudy(experiments, weights)
+
+
+@click.command(name="meta challenge", cls=Command)
+@click.argument("name", metavar="SET", type=click.Path())
+@options.metrics
+@options.settings_options(ChallengeSettings)
+@options.settings_options(ReadingOptions, "sheet", "header", "encoding", "separator")
+@options.output
+@options.threads
+def challenge_command(
+    name: str,
+    metrics: tuple[str, ...],
+    columns: NamedTexts,
+    format: str,
+    output: str | None,
+    threads: int | None,
+    **reading: Any,
+) -> None:
+    """Show which planted errors metrics notice.
+
+    SET is a table with a row for each pair of a good and a bad text, or a folder of such tables,
+    such as DEMETR. Its columns are reference, good, bad and phenomenon, perhaps severity, source
+    and id. `karat data challenge` makes one. Shows for each phenomenon the share of pairs whose
+    good text scores higher (ties are failures), and the AUC of all good against all bad texts, with
+    95% intervals. Use -o page.html for heat maps.
+
+    \b
+    karat meta challenge planted.csv -m bleu -m chrf
+    karat meta challenge demetr -m bleu -m chrf -m ter -o notices.html
+    karat meta challenge pairs.csv -m chrf --column good=human --column bad=mt
+    """
+    from karat.meta.challenge import meta_challenge
+    from karat.meta.challenge_sets import read_challenge
+    from karat.metrics.names import metric
+
+    chosen = metrics or DEFAULT_METRICS
+    inputs = [file for text in chosen for file in metric(text).input_files()]
+    check_output(output, inputs, [name])
+    with Bar() as progress:
+        challenge = read_challenge(
+            name, columns, reading=ReadingOptions(**reading), progress=progress
+        )
+        result = meta_challenge(challenge, chosen, threads=threads, progress=progress)
+    show(result, format, output)
 
 
 @click.command(name="meta fit", cls=Command)

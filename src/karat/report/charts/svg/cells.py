@@ -18,6 +18,7 @@ MAX_CELL_NAME = 24
 SLANT = 40  # degrees by which long names of columns are rotated
 SCALE_LENGTH = 108.0  # length of the scale
 MARK_GAP, MIN_MARK_GAP = 3.5, 1.5  # inset of the line in a marked cell; in a small cell
+MIN_TWO_LINES = 28.0  # height of a cell that has a sign above its number
 CELL_LETTER = 11 / 12  # size of the letters in cells, relative to others
 
 Place = dict[str, float]
@@ -82,19 +83,23 @@ def _heat_cell(chart: CellChart, place: Place, i: int, j: int, value: float | No
     color = heat_color(chart.share(value)) if value is not None else ""
     ink = ink_on(color) if color else "currentColor"
     x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
+    is_low = place["height"] < MIN_TWO_LINES
     sign = ""
     if signs := chart.signs(i, j):
         gap = MARK_GAP if place["width"] > MAX_CELL_HEIGHT else MIN_MARK_GAP
         inner = {"x": place["x"] + gap, "y": place["y"] + gap}
         size = {"width": max(place["width"] - 2 * gap, 1), "height": place["height"] - 2 * gap}
         edge = shape("rect", **inner, **size, fill="none", stroke=ink, stroke_width=1.5)
-        sign = edge + _cell_text(signs, x, y - 3, ink, font_weight=700)
+        corner = place["x"] + 2 * gap, y + 4
+        at = (*corner, ink, "start") if is_low else (x, y - 3, ink)
+        sign = edge + _cell_text(signs, *at, font_weight=700)
     tooltip = svg.tooltip(chart.cell_story(i, j))
     if value is None:
         return element("g", tooltip, _hatched_cell(place), sign)
     number, text = chart.number(value), ""
     if svg.extent(number) * CELL_LETTER + 4 <= place["width"]:
-        text = _cell_text(number, x, y + 4 + (7 if sign else 0), ink)
+        shift = svg.extent(signs) / 2 if sign and is_low else 0
+        text = _cell_text(number, x + shift, y + 4 + (7 if sign and not is_low else 0), ink)
     return element("g", tooltip, _filled_cell(place, color), text, sign, class_="cell")
 
 
