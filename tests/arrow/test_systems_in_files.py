@@ -246,11 +246,9 @@ def test_rows_that_cannot_be_paired(jsonl: Path, capsys: pytest.CaptureFixture[s
     printed = sentence(capsys, "compare", "v1.jsonl", "short.jsonl")
     assert printed.startswith("v1.jsonl and short.jsonl have different ids: 1 only in v1.jsonl")
     write_jsonl(Path("other.jsonl"), [*rows_of("v2")[:3], *rows_of("v2")[:2:-1]])
-    named = ("--candidate", "output", "-r", "reference")
-    printed = sentence(capsys, "compare", "v1.jsonl", "other.jsonl", *named)
-    assert printed.startswith(
-        "v1.jsonl and other.jsonl have different references in row 4: without"
-    )
+    files = [Path("v1.jsonl"), Path("other.jsonl")]
+    with pytest.raises(kt.InputError, match=r"have different references in row 4: without"):
+        kt.compare(files, metrics="chrf", candidate="output", reference="reference")
     ordered, paired, detected = (
         scores(capsys, "compare", "v1.jsonl", name, *more)
         for name, more in (

@@ -125,7 +125,7 @@ BAD = [
     ),
     (
         ("gate", "t.csv", "--candidate", "x", "-r", "y", "--id", "i", "-b", "g.tsv", "--unit", "s"),
-        "unit 's': a gate does not read units from a table: give the label of each row, in Python",
+        "unit 's': the s of each segment is unknown",
     ),
     (
         ("gate", "heron", "--key", "demo-nuggets", "-b", "g.tsv", "--unit", "question"),
