@@ -208,7 +208,8 @@ def test_a_list_without_a_text_is_missing_in_a_column_of_texts(
     table = in_form(rows, "jsonl", tmp_path)
     with pytest.raises(kt.InputError, match=r"line 6.*or skip rows without a candidate"):
         kt.score(table, metrics="chrf", candidate="output")
-    assert kt.score(table, metrics="chrf", skip_missing=True).skipped == {"candidate": 1}
+    scored = kt.score(table, metrics="chrf", candidate="output", skip_missing=True)
+    assert scored.skipped == {"candidate": 1}
 
 
 def test_a_missing_id_is_not_said_to_be_skipped(tmp_path: Path) -> None:
