@@ -188,8 +188,8 @@ def _columns_remark(opened: OpenTable, arguments: Mapping[str, Any]) -> tuple[st
     title = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1:,} more"
     roles = {"candidate": ",".join(columns.candidate), "reference": ",".join(columns.reference)}
     roles |= {"system": columns.by or "", "id": columns.id or ""}
-    named = ", ".join(f"{role}={column}" for role, column in roles.items() if column)
-    return (f"{title}: {named}",) if named else ()
+    listed = ", ".join(f"{role}={column}" for role, column in roles.items() if column)
+    return (f"{title}: {listed}",) if listed else ()
 
 
 def _check_ids_of_files(opened: OpenTable, units: str | None, arguments: Mapping[str, Any]) -> None:
