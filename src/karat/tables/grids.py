@@ -392,8 +392,8 @@ def make_grid(
 ) -> Grid:
     """Return the header of rows that have cells, and which cells have columns.
 
-    `unit` is what numbers of rows count in messages: lines or rows. `user_columns` are columns that the
-    user names: a first row that has them is the header.
+    `unit` is what numbers of rows count in messages: lines or rows. A first row that
+    has the columns that the user names, `user_columns`, is the header.
     """
     top, first = find_header(rows, name, option, merges, unit, user_columns)
     header = rows[top:first]
