@@ -131,7 +131,7 @@ def test_tables_show_ids(run_karat: Called, folder: Path) -> None:
         ("A", "x1", "the cat", 33),
         ("B", "x1", "sat", 67),
     ]
-    done = run_karat(*arguments)
+    done = run_karat(*arguments, "--rows", "rows")
     assert done.returncode == 2
     assert "--id COLUMN" in done.stderr
     sharded = run_karat(*arguments, "--id", "id", "--shard", "1/2", "--shards", "kept")

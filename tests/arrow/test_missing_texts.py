@@ -136,7 +136,11 @@ def test_segments_keep_their_row_numbers(tmp_path: Path) -> None:
     rows = [{"output": r["output"], "reference": r["references"][0]} for r in ROWS[:5]]
     rows[0]["output"], rows[4]["output"] = None, "x"
     scored = kt.score(
-        in_form(rows, "jsonl", tmp_path), metrics="chrf", segments=True, skip_missing=True
+        in_form(rows, "jsonl", tmp_path),
+        metrics="chrf",
+        segments=True,
+        skip_missing=True,
+        candidate="output",
     )
     assert scored.worst(1).rows[0].text.id == "5"
     message = "1 row was skipped because a candidate or a reference is missing (candidate 1)."
@@ -203,8 +207,9 @@ def test_a_list_without_a_text_is_missing_in_a_column_of_texts(
     rows[5]["reference"] = missing
     table = in_form(rows, "jsonl", tmp_path)
     with pytest.raises(kt.InputError, match=r"line 6.*or skip rows without a candidate"):
-        kt.score(table, metrics="chrf")
-    assert kt.score(table, metrics="chrf", skip_missing=True).skipped == {"candidate": 1}
+        kt.score(table, metrics="chrf", candidate="output")
+    scored = kt.score(table, metrics="chrf", candidate="output", skip_missing=True)
+    assert scored.skipped == {"candidate": 1}
 
 
 def test_a_missing_id_is_not_said_to_be_skipped(tmp_path: Path) -> None:
@@ -300,8 +305,12 @@ def test_worst_segments_of_too_many_rows_are_refused_before_the_work(
 
 
 def test_worst_segments_need_ids_before_the_work(
-    no_work: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    no_work: None,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("karat.tables.streams.LARGE", 1)
     path = str(in_form(ROWS, "jsonl", tmp_path))
     assert main(["score", path, "--by", "system", "-m", "chrf", "--worst", "3"]) == 2
     assert "need ids, and so do single segments" in capsys.readouterr().err
@@ -311,7 +320,7 @@ def test_rows_are_counted_from_1(tmp_path: Path, capsys: pytest.CaptureFixture[s
     rows = [{"output": "a b", "reference": "a b"}, {"output": "c", "reference": "d"}]
     path = str(in_form(rows, "jsonl", tmp_path))
     assert main(["score", path, "-m", "chrf", "--worst", "1", "-f", "json"]) == 0
-    assert json.loads(capsys.readouterr().out)["rows"][0]["segment"] == "2"
+    assert json.loads(capsys.readouterr().out)["rows"][0]["segment"] == 2
 
 
 def test_skipping_is_for_tables(capsys: pytest.CaptureFixture[str]) -> None:

@@ -119,13 +119,14 @@ def test_a_folder_or_a_pattern_is_one_table(
 ) -> None:
     both = [text for system_texts in OUTPUTS.values() for text in system_texts]
     pooled = kt.score(both, REFERENCES * 2, "chrf").rows[0].score.value
-    assert scores(capsys, "score", "v*.jsonl") == {"candidate": pooled}
+    assert "both have the id" in sentence(capsys, "score", "v*.jsonl")
+    assert scores(capsys, "score", "v*.jsonl", "--unit", "id") == {"candidate": pooled}
     Path("parts").mkdir()
     for name in OUTPUTS:
         shutil.move(f"{name}.jsonl", "parts")
-    assert scores(capsys, "score", "parts") == {"candidate": pooled}
+    assert scores(capsys, "score", "parts", "--unit", "id") == {"candidate": pooled}
     assert (
-        kt.score_table({"all": ["parts/v1.jsonl", "parts/v2.jsonl"]}, "chrf").rows[0]
+        kt.score_table({"all": ["parts/v1.jsonl", "parts/v2.jsonl"]}, "chrf", units="id").rows[0]
         == (kt.score({"all": both}, REFERENCES * 2, "chrf").rows[0])
     )
 
@@ -199,7 +200,8 @@ def test_an_equals_sign_in_a_path_is_no_name(
 ) -> None:
     for day in ("day=1", "day=2"):
         Path(day).mkdir()
-        write_jsonl(Path(day, "a.jsonl"), rows_of("v1"))
+        rows = [{**row, "id": f"{day}-{row['id']}"} for row in rows_of("v1")]
+        write_jsonl(Path(day, "a.jsonl"), rows)
     assert list(scores(capsys, "score", "day=*/a.jsonl")) == ["candidate"]
     assert list(scores(capsys, "score", "day=1/a.jsonl", "v2.jsonl")) == ["a", "v2"]
 
@@ -246,11 +248,9 @@ def test_rows_that_cannot_be_paired(jsonl: Path, capsys: pytest.CaptureFixture[s
     printed = sentence(capsys, "compare", "v1.jsonl", "short.jsonl")
     assert printed.startswith("v1.jsonl and short.jsonl have different ids: 1 only in v1.jsonl")
     write_jsonl(Path("other.jsonl"), [*rows_of("v2")[:3], *rows_of("v2")[:2:-1]])
-    named = ("--candidate", "output", "-r", "reference")
-    printed = sentence(capsys, "compare", "v1.jsonl", "other.jsonl", *named)
-    assert printed.startswith(
-        "v1.jsonl and other.jsonl have different references in row 4: without"
-    )
+    files = [Path("v1.jsonl"), Path("other.jsonl")]
+    with pytest.raises(kt.InputError, match=r"have different references in row 4: without"):
+        kt.compare(files, metrics="chrf", candidate="output", reference="reference")
     ordered, paired, detected = (
         scores(capsys, "compare", "v1.jsonl", name, *more)
         for name, more in (

@@ -447,8 +447,8 @@ def test_the_command_scores_tables(
         (["none.parquet"], "No such file or directory"),
         (["no*.parquet"], "no file matches this pattern"),
         (["data", "data/part0.parquet"], "is named twice: its rows would count twice"),
-        (["text.parquet"], "not a parquet file"),
-        (["empty.parquet"], "there is nothing to score"),
+        (["text.parquet"], "the table has no rows"),
+        (["empty.parquet"], "the table has no rows"),
     ],
 )
 def test_bad_tables_are_refused_in_one_line(

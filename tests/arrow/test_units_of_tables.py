@@ -411,8 +411,13 @@ Called = Callable[..., Any]
 
 
 def test_the_command_takes_units(
-    data: Path, folder: Path, output: Callable[..., str], run_karat: Called
+    data: Path,
+    folder: Path,
+    output: Callable[..., str],
+    run_karat: Called,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("karat.tables.streams.LARGE", 1)
     arguments = (str(data), "--by", "system", "--id", "id", "-m", "chrf")
     compared = output("compare", *arguments, "--unit", "doc", "-f", "tsv")
     assert compared == kt.compare(data, **HOW, units="doc", metrics="chrf").render("tsv")

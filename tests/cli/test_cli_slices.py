@@ -107,7 +107,9 @@ def test_a_table_has_its_slices_in_a_column(
     printed = json.loads(capsys.readouterr().out)
     assert [row["verdict"] for row in printed["slices"]] == ["worse", "worse"]
     Path("labels").write_text("a\n" * 20)
-    assert main([*command, "--slices", "labels"]) == 2
+    assert main([*command, "--slices", "labels"]) == 0
+    assert [row["slice"] for row in json.loads(capsys.readouterr().out)["slices"]] == ["a"]
+    assert main([*command, "--slices", "labels", "--engine", "dask"]) == 2
     assert "--slices is for text: name a column of the table with --slice" in (
         capsys.readouterr().err
     )

@@ -125,7 +125,7 @@ BAD = [
     ),
     (
         ("gate", "t.csv", "--candidate", "x", "-r", "y", "--id", "i", "-b", "g.tsv", "--unit", "s"),
-        "unit 's': a gate does not read units from a table: give the label of each row, in Python",
+        "unit 's': the s of each segment is unknown",
     ),
     (
         ("gate", "heron", "--key", "demo-nuggets", "-b", "g.tsv", "--unit", "question"),
@@ -150,7 +150,9 @@ def test_bad_units_get_one_sentence(
     assert done.stdout == ""
 
 
-def test_systems_are_not_pooled_silently(folder: Path, run_karat: Called, output: Output) -> None:
+def test_systems_are_not_pooled_silently(
+    folder: Path, run_karat: Called, output: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lines = [
         {"id": i, "model": name, "candidate": text, "reference": reference}
         for name, texts in OUTPUTS.items()
@@ -161,6 +163,7 @@ def test_systems_are_not_pooled_silently(folder: Path, run_karat: Called, output
     args = ("score", "mine.jsonl", "-m", "chrf", "--intervals")
     by_system = output("score", "mine.jsonl", "-m", "chrf", "--intervals", "-f", "json")
     assert [row["system"] for row in json.loads(by_system)["rows"]] == [*OUTPUTS]
+    monkeypatch.setattr("karat.tables.streams.LARGE", 1)
     found = run_karat(*args, "--id", "id")
     assert (found.returncode, found.stdout, found.stderr.count("\n")) == (2, "", 1)
     assert "add --by model (in Python by=)" in found.stderr

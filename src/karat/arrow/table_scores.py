@@ -175,29 +175,34 @@ def _infer_columns(frame: Frame | None, path: str) -> ColumnNames:
     return columns.candidate, columns.reference or None, columns.by, columns.id
 
 
+_COLUMN_ARGUMENTS = ("candidate", "reference", "by", "id")
+
+
 def _columns_remark(opened: OpenTable, arguments: Mapping[str, Any]) -> tuple[str, ...]:
     """Return a remark on the columns of files if the user named none."""
     columns = opened.columns
-    names = ("candidate", "reference", "by", "id")
-    if opened.frame is not None or any(arguments.get(name) is not None for name in names):
+    is_named = any(arguments.get(name) is not None for name in _COLUMN_ARGUMENTS)
+    if opened.frame is not None or is_named:
         return ()
     files = [file for system in opened.tables for file in system.files]
     title = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1:,} more"
     roles = {"candidate": ",".join(columns.candidate), "reference": ",".join(columns.reference)}
     roles |= {"system": columns.by or "", "id": columns.id or ""}
-    summary = ", ".join(f"{role}={column}" for role, column in roles.items() if column)
-    return (f"{title}: {summary}",) if summary else ()
+    listed = ", ".join(f"{role}={column}" for role, column in roles.items() if column)
+    return (f"{title}: {listed}",) if listed else ()
 
 
-def _check_ids_of_files(opened: OpenTable, units: str | None) -> None:
+def _check_ids_of_files(opened: OpenTable, units: str | None, arguments: Mapping[str, Any]) -> None:
     """Reject the files of one table if their first rows have the same ids.
 
-    Files with the same ids are usually the outputs of several systems.
+    Files with the same ids are usually the outputs of several systems. If the user named no
+    columns, ids are also in a column with a usual name.
     """
+    is_named = any(arguments.get(name) is not None for name in _COLUMN_ARGUMENTS)
     columns = opened.columns
     if columns.by is not None or columns.wide or all(len(t.files) < 2 for t in opened.tables):
         return
-    if columns.id is None:
+    if columns.id is None and not is_named:
         path = opened.tables[0].files[0]
         existing = table_format(path).columns(path)
         usual = [name for name in existing if name.lower() in USUAL_COLUMNS["segment"]]
@@ -255,7 +260,7 @@ def score_table(
     by_ids = segments and not in_memory
     by_unit = any(m.by_unit for m in load_metrics(metrics))
     opened = _open_again(table, metrics, how)
-    _check_ids_of_files(opened, units)
+    _check_ids_of_files(opened, units, how)
     keep: dict[str, Any] = {"resampled": intervals or by_ids or by_unit, "single_rows": by_ids}
     how["units"] = units if intervals or how.get("shards") else None
     statistics = measure_table(table, metrics, **keep, scores=scores, progress=progress, **how)
@@ -387,7 +392,7 @@ def compare_table(
     """
     table = as_frame(table) or table
     opened = _open_again(table, metrics, how)
-    _check_ids_of_files(opened, units)
+    _check_ids_of_files(opened, units, how)
     slices_of_ids = None if slices is None else _read_slices(table, metrics, slices, how)
     statistics = measure_table(
         table, metrics, resampled=True, units=units, progress=progress, **how

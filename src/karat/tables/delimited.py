@@ -160,7 +160,7 @@ def _read_text(
     if not rows:
         raise InputError(f"{name} is empty: expected a table")
     columns = [column for names in options.columns.values() for column in names.split(",")]
-    grid = make_grid(rows, name, options.header, columns=columns)
+    grid = make_grid(rows, name, options.header, user_columns=columns)
     body = rows[grid.first :]
     if at_end and complete:
         body, left_out = without_notes(body, after_blank, grid, "line")

@@ -210,7 +210,7 @@ def find_header(
     option: str | None,
     merges: Merges = NO_MERGES,
     unit: str = "line",
-    columns: Sequence[str] = (),
+    user_columns: Sequence[str] = (),
 ) -> tuple[int, int]:
     """Return the index of the first header row and that of the row after the header.
 
@@ -219,7 +219,7 @@ def find_header(
     """
     if option is not None:
         return _requested_header(rows, name, option)
-    if columns and {*columns} <= {str(cell).strip() for cell in rows[0].cells}:
+    if user_columns and {*user_columns} <= {str(cell).strip() for cell in rows[0].cells}:
         return 0, 1
     fixed = unit == "line"
     top = _first_wide_row(rows, merges, fixed)
@@ -388,14 +388,14 @@ def make_grid(
     option: str | None,
     merges: Merges = NO_MERGES,
     unit: str = "line",
-    columns: Sequence[str] = (),
+    user_columns: Sequence[str] = (),
 ) -> Grid:
     """Return the header of rows that have cells, and which cells have columns.
 
-    `unit` is what numbers of rows count in messages: lines or rows. `columns` are named by the
-    user: a first row that has them is the header.
+    `unit` is what numbers of rows count in messages: lines or rows. A first row that
+    has the columns that the user names, `user_columns`, is the header.
     """
-    top, first = find_header(rows, name, option, merges, unit, columns)
+    top, first = find_header(rows, name, option, merges, unit, user_columns)
     header = rows[top:first]
     labels_below = _label_rows(rows, first)
     first += labels_below
