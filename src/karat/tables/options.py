@@ -15,7 +15,7 @@ REPEATS = {
     "first": "the first row counts",
     "last": "the last row counts",
 }
-"""What rows of one system with the same id mean."""
+"""Meanings of rows of one system with the same id."""
 ColumnNames: TypeAlias = Mapping[str, str | Sequence[str]] | Sequence[str] | str
 """Columns by role, or texts such as `candidate=text`."""
 ScaleTexts: TypeAlias = Mapping[str, str] | Sequence[str] | str

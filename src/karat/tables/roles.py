@@ -521,9 +521,13 @@ def _remark_on_units(search: RoleSearch) -> None:
     unit = search.roles.unit
     n_empty = 0 if unit is None else sum(map(is_missing, search.profiles[unit].values))
     if n_empty:
-        rows = "1 row, which is a unit" if n_empty == 1 else f"{n_empty:,} rows, which are units"
-        own = "its" if n_empty == 1 else "their"
-        search.remark(f"column {quoted(unit)} has no unit in {rows} of {own} own")
+        is_one = n_empty == 1
+        rows = (
+            "1 row, which is a unit of its"
+            if is_one
+            else f"{n_empty:,} rows, which are units of their"
+        )
+        search.remark(f"column {quoted(unit)} has no unit in {rows} own")
 
 
 def _find_judge(search: RoleSearch) -> None:
