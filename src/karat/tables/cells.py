@@ -105,6 +105,9 @@ def parse_choices(values: Sequence[object], decimal: str = "") -> dict[str, floa
     Nothing is returned if a value is neither a choice nor a number, if most values are numbers
     alone, or if texts and numbers do not correspond one to one.
     """
+    texts = {value for value in values if isinstance(value, str)}
+    if all(parse_rating(text, decimal) is not None for text in texts):
+        return {}
     choices = _parse_shares(values, decimal)
     if choices:
         return choices
@@ -116,8 +119,8 @@ def parse_choices(values: Sequence[object], decimal: str = "") -> dict[str, floa
             n_choices += 1
         elif parse_rating(value, decimal) is None:
             return {}
-    texts = {re.sub(r"\W+", " ", text).strip() for text in choices}
-    is_unique = len({*choices.values()}) == len(choices) == len(texts)
+    labels = {re.sub(r"\W+", " ", text).strip() for text in choices}
+    is_unique = len({*choices.values()}) == len(choices) == len(labels)
     is_usual = 2 * n_choices > len(values) and len(choices) < max(len(values), 2)
     return choices if is_unique and is_usual else {}
 

@@ -97,15 +97,14 @@ def _forms_of_columns(
     records: Sequence[Mapping[str, Any]], columns: Sequence[str]
 ) -> dict[str, _NumberForms]:
     """Return the forms of numbers in each column that has mostly numbers."""
-    by_column = {}
-    for column in columns:
-        forms = _NumberForms()
-        for record in records:
-            cell = record.get(column)
-            if isinstance(cell, str):
+    by_column = {column: _NumberForms() for column in columns}
+    for record in records:
+        for column, cell in record.items():
+            forms = by_column.get(column) if isinstance(cell, str) else None
+            if forms is not None and (forms.numbers or forms.cells < _FIRST_CELLS):
                 forms.add(cell)
-            if forms.cells == _FIRST_CELLS and not forms.numbers:
-                break  # texts
-        if forms.cells and 2 * forms.numbers >= forms.cells:
-            by_column[column] = forms
-    return by_column
+    return {
+        column: forms
+        for column, forms in by_column.items()
+        if forms.cells and 2 * forms.numbers >= forms.cells
+    }

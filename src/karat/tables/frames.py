@@ -42,8 +42,7 @@ def read_frame(data: Any, limit: int | None = None) -> InputTable:
         table = _read_table(data, limit)
     except RecursionError as error:
         raise InputError(f"{NAME}: a cell is nested too deep, or contains itself") from error
-    for column in table.columns:
-        _check_values(table, column)
+    _check_values(table)
     return table
 
 
@@ -51,10 +50,10 @@ _VALUES = (str, int, float, Decimal, Fraction, Mapping, list, date, time, timede
 _HUGE = 10_000  # bits
 
 
-def _check_values(table: InputTable, column: str) -> None:
+def _check_values(table: InputTable) -> None:
     """Refuse cells that are neither texts nor numbers, dates, lists or objects."""
-    for row, record in enumerate(table.records):
-        value = record.get(column)
+    cells = ((row, *cell) for row, record in enumerate(table.records) for cell in record.items())
+    for row, column, value in cells:
         if value is None or type(value) in (str, float):
             continue
         is_huge = isinstance(value, int) and value.bit_length() > _HUGE
