@@ -399,6 +399,7 @@ def _find_wide(search: RoleSearch) -> None:
     if not known_columns and not partly and not plain and not unknown:
         return
     if partly:
+        _refuse_results(search, partly)
         _read_rest(search, parts, partly)
         known_columns += partly
         unknown = [n for n in unknown if n not in partly]
@@ -419,6 +420,26 @@ def _find_wide(search: RoleSearch) -> None:
         )
     else:
         _read_unknown(search, [*plain, *unknown], parts)
+
+
+def _refuse_results(search: RoleSearch, columns: Sequence[str]) -> None:
+    """Refuse numbers such as `feedback.fluency` and `outputs.f1`, which tools write and people.
+
+    The part before the dot is no judge.
+    """
+    declared = {column for names in search.declared.values() for column in names}
+    results = [
+        name
+        for name in columns
+        if name not in declared and "." in name and is_in("results", name.split(".")[0])
+    ]
+    if results and search.roles.judge is None:
+        raise search.refuse(
+            f"columns {short(', '.join(map(quoted, results)))} may be ratings by people or scores "
+            "by a program",
+            f"{option('score', *results)} for ratings",
+            f"{option('metric', *results)} for scores",
+        )
 
 
 def _refuse_same_named(search: RoleSearch, rated: Sequence[str]) -> None:
