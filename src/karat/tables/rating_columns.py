@@ -771,6 +771,9 @@ def _read_unknown(
         raise _person_or_program(search, columns[0])
     if columns:
         products = _products(columns, bool(roles.system or roles.has_texts))
+        if products and _has_respondents(search):
+            separator = products[0].strip("{}").partition("}")[2].partition("{")[0]
+            products = [f"{{id}}{separator}{{dimension}}", f"{{id}}{separator}{{system}}"]
         readings = [
             f"{option('judge', *columns)} for judges",
             f"{option('dimension', *columns)} for dimensions",
@@ -782,6 +785,19 @@ def _read_unknown(
             f"columns {short(', '.join(map(quoted, columns)))} may be judges or dimensions",
             *readings,
         )
+
+
+def _has_respondents(search: RoleSearch) -> bool:
+    """Return whether each row is of another person, so that columns have the items."""
+    names = [*filter(None, [search.roles.judge, search.roles.id])]
+    names += search.columns_named("judge")
+    words = [[*map(compact, split_words(name))] for name in names]
+    people = ("response", "respondent", "participant", "person", "worker", "user")
+    return any(
+        search.profiles[name].is_unique and search.profiles[name].is_full
+        for name, parts in zip(names, words, strict=True)
+        if parts and (parts[0] in people or role_rank("judge", name) is not None)
+    )
 
 
 def _looks_rated(search: RoleSearch, name: str) -> bool:

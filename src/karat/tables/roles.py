@@ -427,7 +427,8 @@ def _take_names(search: RoleSearch) -> None:
     """Give roles to columns by their names, except texts, ids, judges and ratings."""
     for name in [*search.free]:
         is_measured = is_in("measures", name) or is_in("metrics", name)
-        if is_in("ignored", name) and not is_measured and role_rank("rating", name) is None:
+        is_rating = role_rank("rating", name) is not None or _is_ranking(search, name)
+        if is_in("ignored", name) and not is_measured and not is_rating:
             search.free.remove(name)
             search.ignored.append(name)
     if search.roles.system is None and not search.roles.outputs:
@@ -440,6 +441,20 @@ def _take_names(search: RoleSearch) -> None:
                 break
     if search.roles.unit is None:
         _find_unit(search)
+
+
+def _is_ranking(search: RoleSearch, name: str) -> bool:
+    """Return whether ranks are the ratings: a judge ranks systems, and no column has ratings."""
+    if not (is_in("ignored", name) and is_in("lower", name)):
+        return False
+    profile = search.profiles[name]
+    if not profile.is_whole or not profile.numbers or min(profile.numbers) != 1:
+        return False
+    systems = search.columns_named("system")
+    n_systems = max((len(search.profiles[system].distinct) for system in systems), default=0)
+    has_ratings = any(search.columns_named(role) for role in ("rating", "score", "dimension"))
+    is_judged = bool(search.columns_named("judge") or search.roles.judge)
+    return is_judged and not has_ratings and 1 < max(profile.numbers) <= n_systems
 
 
 def _find_system(search: RoleSearch) -> None:
