@@ -771,7 +771,8 @@ def _read_unknown(
         raise _person_or_program(search, columns[0])
     if columns:
         products = _products(columns, bool(roles.system or roles.has_texts))
-        if products and _has_respondents(search):
+        person = _respondents(search)
+        if products and person:
             separator = products[0].strip("{}").partition("}")[2].partition("{")[0]
             products = [f"{{id}}{separator}{{dimension}}", f"{{id}}{separator}{{system}}"]
         readings = [
@@ -780,24 +781,24 @@ def _read_unknown(
             f"{option('metric', *columns)} for scores",
         ]
         if products:
-            readings = [f"--column 'score={text}'" for text in products]
+            judge = f"{option('judge', person)} " if person and not roles.judge else ""
+            readings = [f"{judge}--column 'score={text}'" for text in products]
         raise search.refuse(
             f"columns {short(', '.join(map(quoted, columns)))} may be judges or dimensions",
             *readings,
         )
 
 
-def _has_respondents(search: RoleSearch) -> bool:
-    """Return whether each row is of another person, so that columns have the items."""
-    names = [*filter(None, [search.roles.judge, search.roles.id])]
-    names += search.columns_named("judge")
-    words = [[*map(compact, split_words(name))] for name in names]
-    people = ("response", "respondent", "participant", "person", "worker", "user")
-    return any(
-        search.profiles[name].is_unique and search.profiles[name].is_full
-        for name, parts in zip(names, words, strict=True)
-        if parts and (parts[0] in people or role_rank("judge", name) is not None)
-    )
+def _respondents(search: RoleSearch) -> str:
+    """Return the column of people if each row is of another one, so that columns have the items."""
+    names = [*filter(None, [search.roles.judge, search.roles.id]), *search.free]
+    for name in dict.fromkeys(names):
+        first_word = next(iter(map(compact, split_words(name))), "")
+        is_person = first_word in ("response", "respondent") or role_rank("judge", name) is not None
+        profile = search.profiles[name]
+        if is_person and profile.is_unique and profile.is_full and not profile.is_text:
+            return name
+    return ""
 
 
 def _looks_rated(search: RoleSearch, name: str) -> bool:
