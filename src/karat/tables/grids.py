@@ -221,6 +221,8 @@ def find_header(
         return _requested_header(rows, name, option)
     if user_columns and {*user_columns} <= {str(cell).strip() for cell in rows[0].cells}:
         return 0, 1
+    if _label_rows(rows, 1):
+        return 0, 1
     fixed = unit == "line"
     top = _first_wide_row(rows, merges, fixed)
     depth = _header_depth(rows, top, merges, fixed)
@@ -256,7 +258,9 @@ def _requested_header(rows: Sequence[GridRow], name: str, option: str) -> tuple[
     lines = [row.line for row in islice(rows, 1000)]
     if first not in lines or last not in lines or last < first:
         raise InputError(f"{name}: the header {quoted(option)} is not a row with cells")
-    return lines.index(first), lines.index(last) + 1
+    top = lines.index(first)
+    has_import_ids = any(map(_has_import_ids, rows[top + 1 : lines.index(last) + 1]))
+    return top, top + 1 if has_import_ids else lines.index(last) + 1
 
 
 def _below(rows: Sequence[GridRow], start: int, header: Sequence[Any]) -> list[GridRow]:
@@ -448,9 +452,14 @@ def _names_and_levels(
 def _label_rows(rows: Sequence[GridRow], first: int) -> int:
     """Return the number of rows with question texts and ids, which Qualtrics has below names."""
     for count, row in enumerate(rows[first : first + 2], 1):
-        if any(isinstance(c, str) and c.lstrip().startswith('{"ImportId"') for c in row.cells):
+        if _has_import_ids(row):
             return count
     return 0
+
+
+def _has_import_ids(row: GridRow) -> bool:
+    """Return whether a row has the ids that Qualtrics writes below names and question texts."""
+    return any(isinstance(c, str) and c.lstrip().startswith('{"ImportId"') for c in row.cells)
 
 
 def _used_columns(rows: Iterable[GridRow], width: int) -> set[int]:

@@ -13,6 +13,7 @@ from karat.progress import Progress
 from karat.tables.decoding import decode
 from karat.tables.files import FileContent, InputTable, numbered_names
 from karat.tables.grids import counted, is_usual_name
+from karat.tables.names import role_rank
 from karat.tables.options import ReadingOptions
 
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -263,7 +264,7 @@ def _choose_records(document: Any, name: str, path: str | None) -> _Chosen:
         return chosen
     lists = dict(_object_lists(document))
     if lists:
-        return _longest_list(lists, name)
+        return _lists_of_systems(document) or _longest_list(lists, name)
     chosen = _column_records(document, name)
     if chosen is not None:
         return chosen
@@ -332,6 +333,38 @@ def _object_lists(document: Mapping[str, Any], prefix: str = "") -> Iterator[tup
             stack.extend(reversed(members))
         elif isinstance(value, list) and value and all(isinstance(v, dict) for v in value):
             yield path, value
+
+
+def _lists_of_systems(document: Mapping[str, Any]) -> _Chosen | None:
+    """Return the records of an object that has nothing but a list of outputs for each system.
+
+    The lists are of one length and agree in the input or the reference of each record; None for
+    other objects.
+    """
+    lists = [*document.values()]
+    if len(lists) < 2 or not all(isinstance(v, list) and _object_list(v) for v in lists):
+        return None
+    if len({len(value) for value in lists}) > 1 or len({*map(tuple, lists[0])}) > 1:
+        return None
+    members = [*lists[0][0]]
+    if any([*record] != members for value in lists for record in value) or "system" in members:
+        return None
+    inputs = [
+        key
+        for key in members
+        if any(role_rank(role, key) is not None for role in ("source", "question", "reference"))
+    ]
+    has_outputs = any(role_rank("candidate", key) is not None for key in members)
+    aligned = all(
+        record.get(key) == first.get(key)
+        for value in lists[1:]
+        for first, record in zip(lists[0], value, strict=True)
+        for key in inputs
+    )
+    if not (inputs and has_outputs and aligned):
+        return None
+    records = [{"system": key, **record} for key, value in document.items() for record in value]
+    return ["system", *members], records, ("the keys of the document are the systems",)
 
 
 def _longest_list(lists: Mapping[str, list[Any]], name: str) -> _Chosen:

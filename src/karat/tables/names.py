@@ -25,6 +25,12 @@ _SCALE = re.compile(
     re.IGNORECASE,
 )
 
+_HIGHEST = re.compile(
+    r"(?:\s+|\s*[(\[]\s*)(?:/|sur|out of|von|su|über|из)\s*(4|5|6|7|10|20|100)\s*[)\]]?\s*$",
+    re.IGNORECASE,
+)
+_FROM_ZERO = 10  # scales named by their highest rating begin at 0 from this one, else at 1
+
 
 def read_data(file: str) -> dict[str, Any]:
     """Return a bundled TOML file below `data/`."""
@@ -52,7 +58,7 @@ def split_words(name: str) -> tuple[str, ...]:
 
 
 class ScaledName(NamedTuple):
-    """The name of a column without its scale, and the scale: `Fluency (1-5)`."""
+    """The name of a column without its scale, and the scale: `Fluency (1-5)`, `Note /20`."""
 
     name: str
     low: float | None = None
@@ -66,6 +72,10 @@ def scale_in_name(name: str) -> ScaledName:
         low, high = (parse_number(end) for end in match.groups())
         if low is not None and high is not None and low != high:
             return ScaledName(name[: match.start()], low, high)
+    match = _HIGHEST.search(name)
+    if match and match.start() > 0 and not name[match.start() - 1].isdigit():
+        high = float(match[1])
+        return ScaledName(name[: match.start()], 0.0 if high >= _FROM_ZERO else 1.0, high)
     return ScaledName(name)
 
 

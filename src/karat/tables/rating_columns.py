@@ -399,6 +399,7 @@ def _find_wide(search: RoleSearch) -> None:
     if not known_columns and not partly and not plain and not unknown:
         return
     if partly:
+        _refuse_results(search, partly)
         _read_rest(search, parts, partly)
         known_columns += partly
         unknown = [n for n in unknown if n not in partly]
@@ -419,6 +420,26 @@ def _find_wide(search: RoleSearch) -> None:
         )
     else:
         _read_unknown(search, [*plain, *unknown], parts)
+
+
+def _refuse_results(search: RoleSearch, columns: Sequence[str]) -> None:
+    """Refuse numbers such as `feedback.fluency` and `outputs.f1`, which tools write and people.
+
+    The part before the dot is no judge.
+    """
+    declared = {column for names in search.declared.values() for column in names}
+    results = [
+        name
+        for name in columns
+        if name not in declared and "." in name and is_in("results", name.split(".")[0])
+    ]
+    if results and search.roles.judge is None:
+        raise search.refuse(
+            f"columns {short(', '.join(map(quoted, results)))} may be ratings by people or scores "
+            "by a program",
+            f"{option('score', *results)} for ratings",
+            f"{option('metric', *results)} for scores",
+        )
 
 
 def _refuse_same_named(search: RoleSearch, rated: Sequence[str]) -> None:
@@ -750,17 +771,34 @@ def _read_unknown(
         raise _person_or_program(search, columns[0])
     if columns:
         products = _products(columns, bool(roles.system or roles.has_texts))
+        person = _respondents(search)
+        if products and person:
+            separator = products[0].strip("{}").partition("}")[2].partition("{")[0]
+            products = [f"{{id}}{separator}{{dimension}}", f"{{id}}{separator}{{system}}"]
         readings = [
             f"{option('judge', *columns)} for judges",
             f"{option('dimension', *columns)} for dimensions",
             f"{option('metric', *columns)} for scores",
         ]
         if products:
-            readings = [f"--column 'score={text}'" for text in products]
+            judge = f"{option('judge', person)} " if person and not roles.judge else ""
+            readings = [f"{judge}--column 'score={text}'" for text in products]
         raise search.refuse(
             f"columns {short(', '.join(map(quoted, columns)))} may be judges or dimensions",
             *readings,
         )
+
+
+def _respondents(search: RoleSearch) -> str:
+    """Return the column of people if each row is of another one, so that columns have the items."""
+    names = [*filter(None, [search.roles.judge, search.roles.id]), *search.free]
+    for name in dict.fromkeys(names):
+        first_word = next(iter(map(compact, split_words(name))), "")
+        is_person = first_word in ("response", "respondent") or role_rank("judge", name) is not None
+        profile = search.profiles[name]
+        if is_person and profile.is_unique and profile.is_full and not profile.is_text:
+            return name
+    return ""
 
 
 def _looks_rated(search: RoleSearch, name: str) -> bool:

@@ -7,7 +7,7 @@ contents of columns. Where two readings are possible, the table is refused with 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
@@ -427,7 +427,8 @@ def _take_names(search: RoleSearch) -> None:
     """Give roles to columns by their names, except texts, ids, judges and ratings."""
     for name in [*search.free]:
         is_measured = is_in("measures", name) or is_in("metrics", name)
-        if is_in("ignored", name) and not is_measured and role_rank("rating", name) is None:
+        is_rating = role_rank("rating", name) is not None or _is_ranking(search, name)
+        if is_in("ignored", name) and not is_measured and not is_rating:
             search.free.remove(name)
             search.ignored.append(name)
     if search.roles.system is None and not search.roles.outputs:
@@ -440,6 +441,20 @@ def _take_names(search: RoleSearch) -> None:
                 break
     if search.roles.unit is None:
         _find_unit(search)
+
+
+def _is_ranking(search: RoleSearch, name: str) -> bool:
+    """Return whether ranks are the ratings: a judge ranks systems, and no column has ratings."""
+    if not (is_in("ignored", name) and is_in("lower", name)):
+        return False
+    profile = search.profiles[name]
+    if not profile.is_whole or not profile.numbers or min(profile.numbers) != 1:
+        return False
+    systems = search.columns_named("system")
+    n_systems = max((len(search.profiles[system].distinct) for system in systems), default=0)
+    has_ratings = any(search.columns_named(role) for role in ("rating", "score", "dimension"))
+    is_judged = bool(search.columns_named("judge") or search.roles.judge)
+    return is_judged and not has_ratings and 1 < max(profile.numbers) <= n_systems
 
 
 def _find_system(search: RoleSearch) -> None:
@@ -752,6 +767,7 @@ def _check_roles(search: RoleSearch) -> None:
     _refuse_unknown_systems(search)
     _refuse_unknown_judges(search)
     _refuse_unknown_ratings(search)
+    _refuse_unread_texts(search)
     roles = search.roles
     if roles.kind == "scores" or (not roles.has_texts and not roles.has_ratings and roles.scores):
         if not (roles.system or roles.id):
@@ -870,21 +886,61 @@ _ACCOUNTS = frozenset(
 def _refuse_unknown_ratings(search: RoleSearch) -> None:
     """Refuse a table with a column of judges whose ratings are not known."""
     roles = search.roles
-    if (
-        roles.judge is None
-        or roles.has_ratings
-        or roles.scores
-        or compact(roles.judge) in _ACCOUNTS
-    ):
+    if roles.judge is None or roles.has_ratings or roles.kind == "scores":
         return
+    is_account = compact(roles.judge) in _ACCOUNTS
+    if is_account or "judge" in search.declared or "metric" in search.declared:
+        return
+    numbers = [
+        name
+        for name in roles.scores
+        if not is_in("metrics", name) and not is_in("measures", name) and not _is_flag(search, name)
+    ]
     labels = [name for name in search.free if search.profiles[name].is_label]
     labels += [n for n in search.free if n not in labels and len(search.profiles[n].distinct) < 8]
-    if labels and "judge" not in search.declared:
+    labels = [] if roles.scores else labels
+    if numbers or labels:
         raise search.refuse(
             f"column {quoted(roles.judge)} has judges, and no column is known to have ratings",
-            option("score", labels[0]),
+            option("score", *numbers) if numbers else option("score", labels[0]),
             f"{option('ignore', roles.judge)} if they rated nothing",
         )
+
+
+def _is_flag(search: RoleSearch, name: str) -> bool:
+    return search.profiles[name].is_boolean or is_in("flags", name)
+
+
+def _refuse_unread_texts(search: RoleSearch) -> None:
+    """Refuse numbers beside lists or objects that hold texts, which may be the outputs."""
+    roles = search.roles
+    if roles.has_texts or roles.has_ratings or {"metric", "ignore"} & {*search.declared}:
+        return
+    for name in (*search.free, *search.ignored):
+        profile = search.profiles[name]
+        if role_rank("contexts", name) is not None or not (profile.is_list or profile.is_nested):
+            continue
+        paths = list(dict.fromkeys(text_paths(profile.present[0], name)))
+        if paths:
+            raise search.refuse(
+                f"column {quoted(name)} has texts in lists or objects that may be the outputs",
+                *(option("candidate", path) for path in paths[:4]),
+                f"{option('ignore', name)} if not",
+            )
+
+
+def text_paths(value: Any, path: str) -> Iterator[str]:
+    """Yield the paths of texts of several words in a value; of a list, the first and last item."""
+    if isinstance(value, str):
+        if " " in value.strip():
+            yield path
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from text_paths(item, f"{path}.{key}")
+    elif isinstance(value, list) and value:
+        yield from text_paths(value[0], f"{path}.0")
+        if len(value) > 1:
+            yield from text_paths(value[-1], f"{path}.-1")
 
 
 def _no_roles(search: RoleSearch) -> InputError:

@@ -23,7 +23,7 @@ from karat.tables.files import InputTable
 from karat.tables.names import compact, scale_in_name
 from karat.tables.options import ReadingOptions
 from karat.tables.plausibility import RatedCell, check_ratings
-from karat.tables.roles import RatingColumn, Roles, option, option_name
+from karat.tables.roles import RatingColumn, Roles, option, option_name, text_paths
 from karat.tables.scales import (
     Scale,
     check_labels,
@@ -330,6 +330,7 @@ def _check_candidates(table: InputTable, roles: Roles, answer_lists: Mapping[str
                 kind = "an object" if is_object else "a list"
                 members = [f"{column}.{key}" for key in cell] if is_object else []
                 texts = [name for name in members if name in table.columns]
+                texts = texts or list(text_paths(cell, column))
                 advice = (
                     f"; {option('candidate', texts[0])} takes one of its texts" if texts else ""
                 )

@@ -6,6 +6,7 @@ whose fields it describes, and a `[[form]]` for each kind of file:
     name        of the form, shown as `TOOL NAME`
     requires    paths that the records (or, with `/`, the document) have
     absent      paths that they do not have
+    columns     patterns, each of which some column matches
     records     path of the records in the document; `*` stands for all items
     join        {by, kind, value}: records with the same `by` become one, `value` under their `kind`
     where       path -> its only values; records without it stay
@@ -14,7 +15,7 @@ whose fields it describes, and a `[[form]]` for each kind of file:
     first       names of the first column
     skip        paths of marks of records that do not count
     roots       path that only records below another have
-    strip       prefix of columns that is dropped
+    strip       prefix of columns, or several, that is dropped where the rest is of one column
     fields      column -> paths; the first that is present counts
     constants   column -> paths that one record of the file has
     text        fields that are text, whatever they hold
@@ -35,6 +36,7 @@ whose fields it describes, and a `[[form]]` for each kind of file:
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -98,6 +100,7 @@ class Schema:
             all(map(has, self.form["requires"]))
             and not any(map(has, self.form.get("absent", ())))
             and all(self._has_column(table, self.form.get(key)) for key in ("outputs", "zip"))
+            and all(self._has_column(table, text) for text in self.form.get("columns", ()))
             and self._begins(table.columns)
             and ("grid" not in self.form or len(grid_columns(table.columns)) > 1)
         )
@@ -401,7 +404,7 @@ def _fields(
     """Return the columns of a record: named fields, and members of expanded objects."""
     fields: Mapping[str, Any] = form.get("fields", {})
     if prefix := form.get("strip"):
-        record = {name.removeprefix(prefix): cell for name, cell in record.items()}
+        record = _without_prefixes(record, [prefix] if isinstance(prefix, str) else prefix)
     is_whole = not fields and "expand" not in form
     columns: dict[str, Any] = dict(record) if is_whole else {}
     for name, paths in fields.items():
@@ -429,6 +432,17 @@ def _fields(
                 value = items[0][member]
                 columns[name] = value[0] if isinstance(value, list) and value else value
     return columns
+
+
+def _without_prefixes(record: Mapping[str, Any], prefixes: Sequence[str]) -> dict[str, Any]:
+    """Return a record without prefixes of its columns, except where names would become equal."""
+    names = {name: name for name in record}
+    for prefix in prefixes:
+        names |= {name: name.removeprefix(prefix) for name in record if name.startswith(prefix)}
+    counts = Counter(names.values())
+    return {
+        names[name] if counts[names[name]] == 1 else name: cell for name, cell in record.items()
+    }
 
 
 def _named_scores(scores: Any) -> Iterator[tuple[str, Any]]:
