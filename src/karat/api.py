@@ -233,7 +233,7 @@ def compare(
             segment_slices,
         )
     texts = text_lookup(inputs.systems, inputs.references)
-    example_rows = find_examples(comparison, texts, examples)
+    example_rows = find_examples(comparison, texts, examples, with_ids=True)
     remarks = (*inputs.remarks, *comparison.remarks)
     return replace(
         comparison, segments=inputs.segments.count, examples=example_rows, remarks=remarks

@@ -151,5 +151,6 @@ def test_a_process_of_its_own_prints_the_same(
 def test_every_golden_file_belongs_to_a_test() -> None:
     expected = {f"{name}.{format}" for name in COMMANDS for format in FORMATS}
     expected |= {f"{name}.{format}" for name in JUDGED for format in ("text", "json")}
+    expected |= {f"challenge.{format}" for format in FORMATS}
     expected |= {f"{name}.svg" for name in DRAWN} | {"signature.text"}
     assert {path.name for path in GOLDEN.iterdir()} == expected
