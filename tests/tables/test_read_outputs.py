@@ -100,7 +100,7 @@ def test_missing_cells_stay_missing(write: Any) -> None:
     assert evalset.systems == {"e": ("x", None, "z")}
     assert evalset.references == ((), ("y",), ("z",))
     assert "1 of 3 outputs is missing" in evalset.remarks
-    assert "1 of 3 segments have no reference" in evalset.remarks
+    assert "1 of 3 segments has no reference" in evalset.remarks
 
 
 def test_skip_missing(write: Any) -> None:
