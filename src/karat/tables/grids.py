@@ -47,7 +47,9 @@ ROWS_ABOVE = 100
 NUMBER = re.compile(r"\s*[+-]?(?:\d+(?:[.,]\d+)*|[.,]\d+)(?:[eE][+-]?\d+)?\s*%?\s*", re.ASCII)
 _DATE = re.compile(r"\s*(\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{2,4})([ T]\d\d?:\d\d\S*)?\s*", re.A)
 _SENTENCE_END = (".", "!", "…", "。", "！", '."', ".”", ";", ",")
-_IDENTIFIER = re.compile(r"[a-z][\w.-]*|\S*[_\d]\S*|\w+ \d+|[A-Z]{2,}\w*|[A-Z][a-z]+[A-Z]\w*")
+_IDENTIFIER = re.compile(
+    r"(?![A-ZÀ-ÞΑ-ΩА-Я])[^\W\d_][\w.-]*|\S*[_\d]\S*|\w+ \d+|[A-Z]{2,}\w*|[A-Z][a-z]+[A-Z]\w*"
+)
 _DIGITS = re.compile(r"\d+", re.ASCII)
 
 

@@ -163,8 +163,8 @@ def _turned(table: InputTable) -> InputTable:
 
     Such a table has the names of roles in its first column, which has no name, and in no header.
     """
-    first, *others = table.columns or ("",)
-    if (first and not first.lower().startswith("unnamed: 0")) or len(others) < 2:
+    first, *items = table.columns or ("",)
+    if (first and not first.lower().startswith("unnamed: 0")) or len(items) < 2:
         return table
     labels = [record.get(first) for record in table.records[: _MOST_TURNED + 1]]
     names = [label.strip() for label in labels if isinstance(label, str) and label.strip()]
@@ -172,15 +172,15 @@ def _turned(table: InputTable) -> InputTable:
         return table
     roles = [{role for role in _TEXT_ROLES if role_rank(role, name) is not None} for name in names]
     n_known = sum(map(bool, roles))
-    is_output = any({"candidate", "either"} & known for known in roles)
-    is_usual = any(role_rank(role, name) is not None for role in _TEXT_ROLES for name in others)
+    is_output = any({"candidate", "either"} & text_roles for text_roles in roles)
+    is_usual = any(role_rank(role, name) is not None for role in _TEXT_ROLES for name in items)
     if not is_output or n_known < 2 or 2 * n_known < len(names) or is_usual:
         return table
     column = next(name for name in ("item", "item of the header") if name not in names)
     records = [
         {column: item}
         | {name: record.get(item) for name, record in zip(names, table.records, strict=True)}
-        for item in others
+        for item in items
     ]
     remark = "rows and columns are exchanged: each column is one item"
     return replace(
