@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from karat.errors import InputError, quoted, short
 from karat.tables.cells import id_of, text_of
 from karat.tables.files import InputTable
+from karat.tables.names import role_rank
 from karat.tables.roles import Roles
 from karat.tables.rows import has_items_in_columns, record_ids
 
@@ -157,3 +159,48 @@ def _align_files(
                 "(--column id=NAME)"
             )
     return [_numbers(len(first)) for _ in tables], "files are aligned by the number of the row"
+
+
+def with_reference_files(tables: Sequence[InputTable]) -> list[InputTable]:
+    """Return the tables of outputs, with the columns of a table of references joined by id.
+
+    A table of references has a column of ids that all tables have, a column that is named like a
+    reference and none that is named like outputs, judges or ratings.
+    """
+    references = [table for table in tables if _has_references_only(table)]
+    outputs = [table for table in tables if not _has_references_only(table)]
+    if len(references) != 1 or not outputs:
+        return list(tables)
+    gold = references[0]
+    shared = [{*gold.columns}.intersection(table.columns) for table in outputs]
+    keys = [name for name in gold.columns if role_rank("id", name) is not None]
+    key = next((name for name in keys if all(names == {name} for names in shared)), None)
+    if key is None:
+        return list(tables)
+    rows = {id_of(record.get(key)): record for record in gold.records}
+    ids = {id_of(record.get(key)) for table in outputs for record in table.records}
+    if None in ids or len(rows) < len(gold.records) or not ids <= {*rows}:
+        return list(tables)
+    columns = [name for name in gold.columns if name != key]
+    remark = f"{', '.join(columns)} from {gold.name}, joined by {key}"
+    return [
+        replace(
+            table,
+            records=[
+                {**record, **{name: rows[id_of(record.get(key))].get(name) for name in columns}}
+                for record in table.records
+            ],
+            columns=(*table.columns, *columns),
+            remarks=(*table.remarks, remark),
+        )
+        for table in outputs
+    ]
+
+
+def _has_references_only(table: InputTable) -> bool:
+    named_columns = {
+        role: any(role_rank(role, name) is not None for name in table.columns)
+        for role in ("reference", "target", "candidate", "either", "judge", "rating", "score")
+    }
+    is_reference = named_columns.pop("reference") | named_columns.pop("target")
+    return is_reference and not any(named_columns.values())

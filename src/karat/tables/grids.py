@@ -47,7 +47,9 @@ ROWS_ABOVE = 100
 NUMBER = re.compile(r"\s*[+-]?(?:\d+(?:[.,]\d+)*|[.,]\d+)(?:[eE][+-]?\d+)?\s*%?\s*", re.ASCII)
 _DATE = re.compile(r"\s*(\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{2,4})([ T]\d\d?:\d\d\S*)?\s*", re.A)
 _SENTENCE_END = (".", "!", "…", "。", "！", '."', ".”", ";", ",")
-_IDENTIFIER = re.compile(r"[a-z][\w.-]*|\S*[_\d]\S*|\w+ \d+|[A-Z]{2,}\w*|[A-Z][a-z]+[A-Z]\w*")
+_IDENTIFIER = re.compile(
+    r"(?![A-ZÀ-ÞΑ-ΩА-Я])[^\W\d_][\w.-]*|\S*[_\d]\S*|\w+ \d+|[A-Z]{2,}\w*|[A-Z][a-z]+[A-Z]\w*"
+)
 _DIGITS = re.compile(r"\d+", re.ASCII)
 
 
@@ -402,12 +404,14 @@ def make_grid(
     top, first = find_header(rows, name, option, merges, unit, user_columns)
     header = rows[top:first]
     labels_below = _label_rows(rows, first)
+    texts = rows[first].cells if labels_below == 2 else ()
     first += labels_below
     body = rows[first:]
     width = max((len(row.cells) for row in header), default=0)
     if not header or unit == "row":  # rows of sheets have no fixed length
         width = max(width, max((extent(row.cells) for row in body), default=0))
     names, levels = _names_and_levels(header, width, merges)
+    names = _matrix_names(names, texts)
     if not header:
         names = [str(at + 1) for at in range(width)]
     used = _used_columns(body, width)
@@ -434,6 +438,32 @@ def make_grid(
         remarks.insert(0, "no header: columns are numbered")
     unique = tuple(numbered_names(labels))
     return Grid(unique, tuple(indices), first, width, tuple(remarks), levels)
+
+
+_STATEMENT = re.compile(r"(?P<question>.+)_(?P<number>\d{1,3})")
+
+
+def _matrix_names(names: list[str], texts: Sequence[Any]) -> list[str]:
+    """Return names such as `Q1 [Fluency]` for `Q1_1` of a survey; others unchanged.
+
+    The texts of questions, below the names, say the statement of each number: `Text 1? - Fluency`.
+    Statements must be dimensions, the same for all questions.
+    """
+    matches = {at: _STATEMENT.fullmatch(name) for at, name in enumerate(names)}
+    parts = {at: (m["question"], m["number"]) for at, m in matches.items() if m and at < len(texts)}
+    statements: dict[str, str] = {}
+    for at, (_, number) in parts.items():
+        statement = str(texts[at]).rpartition(" - ")[2].strip()
+        if compact(statement) not in word_lists()["dimensions"]:
+            return names
+        if statements.setdefault(number, statement) != statement:
+            return names
+    if len({*statements.values()}) < len(statements) or len({q for q, _ in parts.values()}) < 2:
+        return names
+    return [
+        f"{parts[at][0]} [{statements[parts[at][1]]}]" if at in parts else name
+        for at, name in enumerate(names)
+    ]
 
 
 def _names_and_levels(

@@ -15,7 +15,7 @@ from karat.evalset.loading import KNOWN, has_set_format, load_evalset
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
 from karat.progress import Progress, silent
-from karat.tables.alignment import find_ids
+from karat.tables.alignment import find_ids, with_reference_files
 from karat.tables.files import InputTable, TableSource, read_table
 from karat.tables.options import ColumnNames, ReadingOptions, ScaleTexts
 from karat.tables.roles import infer_roles
@@ -148,15 +148,21 @@ def read_rows(
     """Return the rows of each table by role, with ids of items that tables share."""
     from karat.tables.schemas import apply_schema
 
-    tables: list[InputTable] = []
-    roles = []
+    prepared = []
     for system, source in sources:
         table = read_table(source, options, progress=progress)
         if system:
             table = replace(table, system=system)
-        table, schema = apply_schema(table, options)
-        tables.append(table)
-        roles.append(infer_roles(table, options, schema))
+        prepared.append(apply_schema(table, options))
+    tables = [table for table, _ in prepared]
+    schemas = [schema for _, schema in prepared]
+    is_named = any(system for system, _ in sources)
+    if len(tables) > 1 and not is_named and not any(schemas):
+        tables = with_reference_files(tables)
+        schemas = [None] * len(tables)
+    roles = [
+        infer_roles(table, options, schema) for table, schema in zip(tables, schemas, strict=True)
+    ]
     if options.scale and not any(table_roles.has_ratings for table_roles in roles):
         problem = f"{tables[0].name} has no ratings, and --rating-scale is the scale of ratings"
         raise InputError(f"{problem}: leave it out, or name their column with --column score=NAME")

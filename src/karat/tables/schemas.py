@@ -148,10 +148,48 @@ def apply_schema(table: InputTable, options: ReadingOptions) -> tuple[InputTable
     if schema is None:
         if table.unsettled:
             raise InputError(table.unsettled)
-        table = unfold_comparisons(_flatten(table), options)
+        table = unfold_comparisons(_flatten(_turned(table)), options)
     else:
         table, schema = _transform(table, schema, options)
     return _with_declared_paths(_with_named_index(table), options), schema
+
+
+_TEXT_ROLES = ("candidate", "either", "question", "source", "reference", "contexts")
+_MOST_TURNED = 20  # rows of a table whose rows and columns are exchanged
+
+
+def _turned(table: InputTable) -> InputTable:
+    """Return a table with an output in each record, where rows and columns are exchanged.
+
+    Such a table has the names of roles in its first column, which has no name, and in no header.
+    """
+    first, *items = table.columns or ("",)
+    if (first and not first.lower().startswith("unnamed: 0")) or len(items) < 2:
+        return table
+    labels = [record.get(first) for record in table.records[: _MOST_TURNED + 1]]
+    names = [label.strip() for label in labels if isinstance(label, str) and label.strip()]
+    if not 2 <= len(names) == len(labels) <= _MOST_TURNED or len({*names}) < len(names):
+        return table
+    roles = [{role for role in _TEXT_ROLES if role_rank(role, name) is not None} for name in names]
+    n_known = sum(map(bool, roles))
+    is_output = any({"candidate", "either"} & text_roles for text_roles in roles)
+    is_usual = any(role_rank(role, name) is not None for role in _TEXT_ROLES for name in items)
+    if not is_output or n_known < 2 or 2 * n_known < len(names) or is_usual:
+        return table
+    column = next(name for name in ("item", "item of the header") if name not in names)
+    records = [
+        {column: item}
+        | {name: record.get(item) for name, record in zip(names, table.records, strict=True)}
+        for item in items
+    ]
+    remark = "rows and columns are exchanged: each column is one item"
+    return replace(
+        table,
+        records=records,
+        columns=(column, *names),
+        lines=[],
+        remarks=(*table.remarks, remark),
+    )
 
 
 def _with_named_index(table: InputTable) -> InputTable:

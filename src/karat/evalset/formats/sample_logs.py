@@ -20,6 +20,7 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from karat.errors import InputError, quoted, short
+from karat.evalset.catalogue import first_line, json_object
 from karat.evalset.draft import EvalSetDraft
 from karat.evalset.judgements import MODEL, Dimension
 from karat.evalset.reading import (
@@ -34,6 +35,7 @@ from karat.evalset.reading import (
     split_names,
 )
 from karat.evalset.sets import EvalSet, check_known
+from karat.registry import load
 from karat.storage.unpacking import ZipMembers
 
 Better = Literal["higher", "lower"]
@@ -187,6 +189,9 @@ def read_lm_eval(
     """
     if targets not in ("lists", "text"):
         raise InputError(f"targets={quoted(targets)}: expected lists or text")
+    if path.is_file() and not _is_log(path):  # another file with such a name
+        evalset: EvalSet = load("karat.tables.outputs:read_table_set")(path, reading, name=name)
+        return evalset
     files, remarks = _latest_files(path)
     rows = {file: list(read_json_lines(file, reading)) for file in files}
     reading.check()
@@ -212,6 +217,12 @@ def read_lm_eval(
     return build_sample_set(
         path, reading, samples, "lm-eval", scores, name, description, remarks=remarks
     )
+
+
+def _is_log(file: Path) -> bool:
+    """Return whether the first object of a file has a member that all logs have."""
+    record = json_object(first_line(file))
+    return not record or bool({"doc_id", "doc", "resps", "filtered_resps"} & {*record})
 
 
 def _latest_files(path: Path) -> tuple[list[Path], list[str]]:
