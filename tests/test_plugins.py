@@ -221,7 +221,7 @@ def test_help_and_completion_know_it(karat: Run, alone: Run) -> None:
     assert "length_ratio" in karat("metrics", "length_ratio").stdout
     completion_request = {"COMP_WORDS": "karat score -m len", "COMP_CWORD": "3"}
     done = alone(_KARAT_COMPLETE="bash_complete", **completion_request)
-    assert done.stdout.split() == ["plain,length_ratio"]
+    assert done.stdout.split() == ["plain,length", "plain,length_ratio"]
 
 
 PROGRAM = """

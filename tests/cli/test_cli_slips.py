@@ -114,7 +114,6 @@ def test_what_is_meant_is_scored(folder: Path, output: Output) -> None:
 @pytest.mark.parametrize(
     "args",
     [
-        ("score", "x=d.jsonl", "-r", "d.jsonl"),
         ("score", "d.jsonl", "-r", "a.txt"),
         ("score", "a.txt", "-r", "d.jsonl"),
         ("compare", "a.txt", "x=d.jsonl", "-r", "ref1.txt"),
@@ -143,7 +142,9 @@ def test_json_is_named_before_a_file_that_is_its_own_reference(
     folder: Path, run_karat: Called
 ) -> None:
     (folder / "d.jsonl").write_text(JSON_LINES)
-    assert "d.jsonl is JSON lines" in refused(run_karat, "score", "d.jsonl", "-r", "d.jsonl")
+    message = "d.jsonl and d.jsonl are tables, and a table has its references in a column"
+    for candidate in ("d.jsonl", "x=d.jsonl"):
+        assert message in refused(run_karat, "score", candidate, "-r", "d.jsonl")
 
 
 def test_as_text_scores_json(folder: Path, output: Output, run_karat: Called) -> None:

@@ -105,7 +105,6 @@ def test_an_empty_cell_is_missing_in_both_readers(
         (("a.csv", "--rating-scale", "fluency=1..5"), "a.csv has no ratings"),
         (("a.jsonl", "--header", "1"), "--header is only for delimited text and workbooks"),
         (("a.jsonl", "--separator", ","), "--separator is only for delimited text"),
-        (("a.jsonl", "--decimal", "."), "--decimal is only for"),
         (("a.csv", "-r", "b.csv"), "a table has its references in a column"),
         (("parts",), "both have the id 'q1'"),
     ],
