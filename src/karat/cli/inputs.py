@@ -511,13 +511,14 @@ class TableOptions(NamedTuple):
         Named columns are no reason, so that one reader decides how a file is read. But several
         files are parts of one table if a column has the systems, or each column is a system.
         """
-        from karat.tables.streams import reason_to_stream
+        from karat.tables.streams import can_be_streamed, reason_to_stream
 
         options = [name for name in self._used() if name not in _STREAMED_ROLES.values()]
         if options or has_slices:
             name = options[0].replace("_", "-") if options else "slice"
             return f"--{name} streams the table"
-        if any(name.startswith("given:") and "column=" in name for name in metrics):
+        reads_column = any(name.startswith("given:") and "column=" in name for name in metrics)
+        if reads_column and (self._used() or all(map(can_be_streamed, table_files(inputs)))):
             return "a metric reads a column, which streams the table"
         if len(inputs.candidates) > 1 and (self.by is not None or len(self.candidate) > 1):
             return "parts of one table are streamed"

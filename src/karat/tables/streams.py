@@ -10,6 +10,7 @@ import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from karat.errors import InputError
 from karat.evalset.reading import USUAL_COLUMNS
 from karat.tables.files import InputTable, read_table
 from karat.tables.options import ReadingOptions
@@ -68,6 +69,14 @@ def has_texts_only(columns: Sequence[str]) -> bool:
     names = [column.lower() for column in columns]
     counts = {role: sum(name in USUAL_COLUMNS[role] for name in names) for role in USUAL_COLUMNS}
     return (counts["candidate"], counts["reference"], counts["system"]) == (1, 1, 0)
+
+
+def can_be_streamed(path: str) -> bool:
+    """Return whether a table can be streamed; False if its columns are not clear."""
+    try:
+        return not os.path.isfile(path) or sample_columns(path) is not None
+    except InputError:
+        return False
 
 
 def reason_to_stream(paths: Sequence[str]) -> str | None:
