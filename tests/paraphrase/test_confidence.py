@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
+from collections.abc import Iterator
 from functools import cache
 from importlib import resources
 from itertools import pairwise
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -14,15 +17,17 @@ from oracles.small_tables import table
 
 from karat.evalset.loading import load_evalset
 from karat.lm.model import LanguageModel
+from karat.paraphrase.generate import CONFIDENCE
 from karat.paraphrase.generate.generator import (
-    WEIGHTS,
+    FEATURES,
     Generator,
     PhraseContexts,
     Rewrite,
     RewrittenWords,
-    compute_confidences,
+    compute_features,
     find_repeats,
     is_inflection,
+    read_calibration,
 )
 from karat.paraphrase.generate.paraphraser import (
     Original,
@@ -30,7 +35,7 @@ from karat.paraphrase.generate.paraphraser import (
     Wording,
     find_wordings,
 )
-from karat.paraphrase.generate.rewrites import find_trusted
+from karat.paraphrase.generate.rewrites import find_trusted, keeps_facts
 from karat.paraphrase.pem.model import PEM
 from karat.text.tokens import tokenize
 
@@ -181,7 +186,7 @@ def generator(rewrites: dict[str, dict[str, int]]) -> Generator:
 def wordings_of(
     rewrites: dict[str, dict[str, int]], line: str, least: float = 0.01
 ) -> list[Wording]:
-    return find_wordings(generator(rewrites).trusting, [line], 9, least)[0]
+    return find_wordings(generator(rewrites).trusting(), [line], 9, least)[0]
 
 
 def test_a_rewrite_must_fit_the_words_beside_it() -> None:
@@ -237,29 +242,31 @@ def in_place(old: str, new: str, at: int, probability: float) -> Rewrite:
 
 def test_confidence_is_what_the_formula_says() -> None:
     contexts = PhraseContexts(language())
-    (confidence,) = compute_confidences(
+    (features,) = compute_features(
         contexts, ["a", "big", "dog"], [in_place("big", "large", 1, 0.5)]
     )
     before, after = language().score(["a big dog", "a large dog"])
-    change = after - before
-    rarest = min(contexts.log10_p(word) for word in ("big", "large"))
-    assert [word_score.length for word_score in language().words("a large dog")] == [2, 3, 3, 2]
-    features = [
-        math.log(0.5),
-        contexts.likeness(("big",), ("large",)),
-        min(change, 0.0),
-        max(change, 0.0),
-        (3 + 3 + 2) / 3,
-        rarest,
-    ]
-    x = WEIGHTS[0] + sum(w * x for w, x in zip(WEIGHTS[1:], features, strict=True))
+    expected = {
+        "probability": math.log(0.5),
+        "likeness": contexts.likeness(("big",), ("large",)),
+        "change": after - before,
+        "rarity": min(contexts.log10_p(word) for word in ("big", "large")),
+        "length": 1,
+        "unfamiliar": 1 / 3,  # `big` was never seen after `a`
+    }
+    assert features is not None
+    assert dict(zip(FEATURES, features, strict=True)) == pytest.approx(expected, rel=1e-5)
+    file = resources.files("karat") / "data/paraphrase/confidence.json"
+    fitted = json.loads(file.read_text("utf-8"))
+    x = fitted["constant"] + sum(fitted["weights"][name] * expected[name] for name in expected)
+    confidence = read_calibration().confidence(features)
     assert confidence == pytest.approx(1 / (1 + math.exp(-x)), rel=1e-5)
 
 
 def test_three_words_in_a_row_must_be_seen_across_both_ends() -> None:
     contexts = PhraseContexts(language())
     rewrites = [in_place("a big", "the cat", 0, 0.5), in_place("big dog", "large cat", 1, 0.5)]
-    assert compute_confidences(contexts, ["a", "big", "dog"], rewrites) == [0.0, 0.0]
+    assert compute_features(contexts, ["a", "big", "dog"], rewrites) == [None, None]
 
 
 def test_words_of_one_class_stand_beside_the_same_words() -> None:
@@ -285,7 +292,7 @@ def test_at_most_three_phrases_are_rewritten() -> None:
     language_model = LanguageModel.train(
         [line, line.replace("big", "large")], 3, tok="none", case="lower"
     )
-    rewriter = Generator(table({"big": {"large": 1}}, LOWER), language_model, {}).trusting
+    rewriter = Generator(table({"big": {"large": 1}}, LOWER), language_model, {}).trusting()
     (wordings,) = find_wordings(rewriter, [line], 64, 0.0)
     sure = {wording.text: wording.confidence for wording in wordings}
     assert sorted(text.count("large") for text in sure) == [1] * 4 + [2] * 6 + [3] * 4
@@ -333,3 +340,44 @@ def test_which_rewrites_are_trusted() -> None:
 
 def test_no_rewrite_may_be_left() -> None:
     assert wordings_of({"big": {"large": 1, "old": 1, "cab": 1}}, "a big dog", 1.0) == []
+
+
+# ------------------------------------------------------------------------ judged proposals
+
+JUDGED = Path(__file__).parents[2] / "experiments" / "paraphrase_confidence_judged.tsv"
+
+
+def held_out() -> Iterator[tuple[float, bool]]:
+    """The confidence in proposals that were not fitted to, and whether they were accepted."""
+    if not JUDGED.exists():
+        pytest.skip("the experiments are not beside the tests")
+    for line in JUDGED.read_text("utf-8").splitlines()[1:]:
+        _, sentence, _, judgement, _, _, features = line.split("\t")
+        rows = [tuple(map(float, row.split())) for row in features.split(";")]
+        if int(sentence) % 2 == 0:
+            confidence = math.prod(map(read_calibration().confidence, rows))
+            yield confidence, judgement == "yy"
+
+
+def test_the_default_is_what_its_help_says() -> None:
+    accepted = [is_accepted for confidence, is_accepted in held_out() if confidence >= CONFIDENCE]
+    assert len(accepted) > 100
+    assert sum(accepted) / len(accepted) >= 0.75
+
+
+def test_confidence_is_the_share_that_is_accepted() -> None:
+    for low, high in ((0.2, 0.6), (0.6, 0.8), (0.8, 1.0)):
+        proposals = [x for x in held_out() if low <= x[0] < high]
+        mean, share = (sum(column) / len(proposals) for column in zip(*proposals, strict=True))
+        assert len(proposals) > 50
+        assert mean == pytest.approx(share, abs=0.06)
+
+
+def test_judged_paraphrases_keep_the_facts() -> None:
+    if not JUDGED.exists():
+        pytest.skip("the experiments are not beside the tests")
+    sentences = JUDGED.with_name("paraphrase_confidence_sentences.txt").read_text("utf-8")
+    originals = sentences.splitlines()
+    for line in JUDGED.read_text("utf-8").splitlines()[1:]:
+        _, sentence, text, *_ = line.split("\t")
+        assert keeps_facts(text, originals[int(sentence) - 1]), text

@@ -11,7 +11,8 @@ import pytest
 
 from karat.errors import InputError, Interrupted
 from karat.lm.model import LanguageModel
-from karat.paraphrase.generate.generator import CONFIDENCE, learn_casing
+from karat.paraphrase.generate import CONFIDENCE
+from karat.paraphrase.generate.generator import learn_casing
 from karat.paraphrase.generate.paraphraser import (
     MAX_ORIGINAL_WORDS,
     Original,
@@ -113,7 +114,7 @@ def test_without_judgements_there_is_an_order_but_no_score() -> None:
     generated = replace(model(), combination=None).generate(LINES, 3)
     texts = [
         paraphrase.text
-        for paraphrase in find_wordings(generator.trusting, LINES, 128, CONFIDENCE)[0]
+        for paraphrase in find_wordings(generator.trusting(), LINES, 128, CONFIDENCE)[0]
     ]
     assert [paraphrase.text for paraphrase in generated[0]] == texts[:3]
     assert np.isnan(generated[0][0].pem)

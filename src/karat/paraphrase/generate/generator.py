@@ -6,10 +6,12 @@ links, with surface words in lower case, and a language model is trained on thes
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from importlib import resources
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
@@ -157,18 +159,46 @@ def _normalise(log10_p: Floats) -> Floats:
     return np.asarray(p / p.sum())
 
 
-CONFIDENCE = 0.35  # default lowest confidence of a wording
 MAX_REPEAT = 4  # length of the longest n-grams that must not be repeated
-FEATURES = ("probability", "likeness", "loss", "gain", "fit", "rarity")
-"""log s of the rewrite; similarity of contexts; log10 Pr that the sentence loses, or gains; mean
-length of the n-grams found at the new words and after them; log10 Pr of the rarest word."""
-WEIGHTS = (-6.98, 1.17, 3.76, 0.63, -0.21, 0.75, -1.61)  # the constant, then one for each feature
+FEATURES = ("probability", "likeness", "change", "rarity", "length", "unfamiliar")
+"""log s of the rewrite; similarity of contexts; change of the sentence's log10 Pr; log10 Pr of the
+rarest word that is old or new; number of new words; share of the original's words that the language
+model has not seen after the word before."""
 
+_SEEN_LENGTH = 2  # length of the n-gram of a word that was seen after the word before
 _MIN_SEEN_LENGTH = 3  # length of the n-grams that must be seen across both ends of a rewrite
 _SAME_STEM = 3  # minimal number of common first letters of two forms of a word
 _ENDING = 2  # letters of the shorter form that may differ
 
 Words = Sequence[str]
+Features = tuple[float, ...]  # of a rewrite in its sentence, in the order of FEATURES
+
+
+class Calibration(NamedTuple):
+    """The confidence in rewrites, fitted to judged proposals.
+
+    confidence = sigmoid(w0 + sum_i w_i x_i)
+
+    It estimates the probability that a reader accepts the rewrite: the meaning is kept, and the
+    sentence is grammatical.
+    """
+
+    constant: float
+    weights: tuple[float, ...]
+
+    def confidence(self, features: Features) -> float:
+        """Return the confidence in a rewrite."""
+        weighted = sum(w * x for w, x in zip(self.weights, features, strict=True))
+        return sigmoid(self.constant + weighted)
+
+
+@lru_cache(maxsize=1)
+def read_calibration() -> Calibration:
+    """Return the bundled calibration, which `experiments/paraphrase_confidence.py` fits."""
+    file = resources.files("karat") / "data" / "paraphrase" / "confidence.json"
+    content = json.loads(file.read_text("utf-8"))
+    weights = tuple(content["weights"][name] for name in FEATURES)
+    return Calibration(content["constant"], weights)
 
 
 class Rewrite(NamedTuple):
@@ -181,17 +211,12 @@ class Rewrite(NamedTuple):
     probability: float
 
 
-def compute_confidences(
+def compute_features(
     contexts: PhraseContexts, original: Words, rewrites: Sequence[Rewrite]
-) -> list[float]:
-    """Return the confidence in each rewrite of an original.
+) -> list[Features | None]:
+    """Return the features of each rewrite of an original; None if the rewrite is refused.
 
-    It estimates the probability that a reader accepts the rewrite:
-
-        confidence = sigmoid(w0 + sum_i w_i x_i)
-
-    The features x are in `FEATURES`. The weights were learned from rewrites by a model with six
-    pivot languages, judged by one reader (docs/lab/pem.md). A rewrite has confidence 0 if
+    A rewrite is refused if
 
     - a new word, or the word after one, forms a bigram that the language model has not seen;
     - no trigram across the beginning of the new words, or across their end, was seen;
@@ -199,11 +224,12 @@ def compute_confidences(
     - it only inflects or contracts words: `girl` and `girls`, `I am` and `I'm`.
     """
     sentences = [original, *(rewrite.written.words for rewrite in rewrites)]
-    (original_log10_p, *rewrite_log10_ps), (_, *ngram_lengths) = score_sentences(
+    (original_log10_p, *rewrite_log10_ps), (original_lengths, *ngram_lengths) = score_sentences(
         contexts.language, sentences
     )
+    unfamiliar = float((original_lengths[:-1] < _SEEN_LENGTH).mean()) if original else 0.0
     repeats = find_repeats(original, range(len(original)))
-    confidences = []
+    all_features: list[Features | None] = []
     for rewrite, log10_p, matched_lengths in zip(
         rewrites, rewrite_log10_ps, ngram_lengths, strict=True
     ):
@@ -216,20 +242,18 @@ def compute_confidences(
                 for place in (rewrite.at, end)
             )
         ):
-            confidences.append(0.0)
+            all_features.append(None)
             continue
-        change = log10_p - original_log10_p
         features = (
             log(rewrite.probability),
             contexts.likeness(rewrite.old, rewrite.new),
-            min(change, 0.0),
-            max(change, 0.0),
-            float(matched_lengths[rewrite.at : end + 2].mean()),
+            log10_p - original_log10_p,
             min(map(contexts.log10_p, (*rewrite.old, *rewrite.new))),
+            float(len(rewrite.new)),
+            unfamiliar,
         )
-        weighted = sum(w * x for w, x in zip(WEIGHTS[1:], features, strict=True))
-        confidences.append(sigmoid(WEIGHTS[0] + weighted))
-    return confidences
+        all_features.append(features)
+    return all_features
 
 
 def score_sentences(
@@ -249,7 +273,7 @@ def fits_context(
 ) -> bool:
     """Return whether all bigrams with new words were seen, and no words are repeated."""
     new = np.array([*written.new, False])
-    is_seen = lengths[new | np.concatenate(([False], new[:-1]))] > 1
+    is_seen = lengths[new | np.concatenate(([False], new[:-1]))] >= _SEEN_LENGTH
     return (
         bool(is_seen.all()) and find_repeats(written.words, np.flatnonzero(new).tolist()) <= twice
     )
@@ -313,12 +337,16 @@ class Generator:
         limits = WEIGHT, BEAM, CHANGES
         return _kernel.Paraphraser(self.rewrites.kernel, self.language.kernel, *limits)
 
+    def trusting(self, lang: str = "en") -> Generator:
+        """Return the generator with trusted rewrites only, by the rules of a language."""
+        if lang not in self._trusting:
+            is_trusted = find_trusted(self.rewrites, self.casing, lang)
+            self._trusting[lang] = replace(self, rewrites=self.rewrites.select(is_trusted))
+        return self._trusting[lang]
+
     @cached_property
-    def trusting(self) -> Generator:
-        """A generator with trusted rewrites only."""
-        return replace(
-            self, rewrites=self.rewrites.select(find_trusted(self.rewrites, self.casing))
-        )
+    def _trusting(self) -> dict[str, Generator]:
+        return {}
 
     @cached_property
     def contexts(self) -> PhraseContexts:

@@ -17,25 +17,29 @@ from typing import Any, NamedTuple
 from karat import __version__
 from karat.arrays import np
 from karat.errors import InputError
+from karat.facts.rules import LANGUAGES
 from karat.paraphrase.align.parallel_text import iterate_lines, run_in_batches
+from karat.paraphrase.generate import CONFIDENCE
 from karat.paraphrase.generate.generator import (
-    CONFIDENCE,
+    Features,
     Generator,
     Original,
     Replacement,
     Rewrite,
-    compute_confidences,
+    compute_features,
     count_common_ends,
     find_repeats,
     fits_context,
+    read_calibration,
     score_sentences,
 )
+from karat.paraphrase.generate.rewrites import keeps_facts
 from karat.paraphrase.pem.model import BUNDLED, PEM, as_pem
 from karat.progress import Progress, Stop, silent
 from karat.results import Result
 from karat.settings import to_text
 from karat.text.segments import STRIDE, Texts, as_segments
-from karat.text.tokens import Tokens, tokenize
+from karat.text.tokens import Tokens, check_choice, tokenize
 
 SEARCHED_PER_WORDING = 4
 """Rewritings searched for each requested wording: many do not fit their context."""
@@ -49,10 +53,11 @@ Place = tuple[int, Replacement]  # a rewrite and its position in the original
 
 
 class Wording(NamedTuple):
-    """A candidate paraphrase, and the generator's confidence in it."""
+    """A candidate paraphrase, the generator's confidence in it, and features of its rewrites."""
 
     text: str
     confidence: float
+    features: tuple[Features, ...]
 
 
 def find_wordings(
@@ -60,13 +65,15 @@ def find_wordings(
     lines: Sequence[str],
     max_wordings: int,
     confidence: float,
+    lang: str = "en",
     name: str = "originals",
     start: int = 0,
     check: Callable[[], None] | None = None,
 ) -> list[list[Wording]]:
     """Return up to `max_wordings` wordings of each original, the most confident first.
 
-    `generator` must have trusted rewrites only (`Generator.trusting`).
+    `generator` must have trusted rewrites only (`Generator.trusting`). Wordings that change a
+    number, a name or a negation, by the rules of the language, are dropped (`keeps_facts`).
     """
     recipe = generator.recipe
     tokens = tokenize(lines, recipe.tok, recipe.case, threads=1)
@@ -83,16 +90,21 @@ def find_wordings(
     for i, (line, line_rewritings) in enumerate(zip(lines, rewritings, strict=True)):
         original = Original.of(line, tokens[i], cased[i])
         max_tried = max(max_wordings, _WORDS // max(len(original.words), 1))
-        wordings = _confident_wordings(generator, original, line_rewritings[:max_tried], confidence)
+        tried = line_rewritings[:max_tried]
+        wordings = _confident_wordings(generator, original, tried, confidence, lang)
         wordings.sort(key=lambda wording: -wording.confidence)
         all_wordings.append(wordings[:max_wordings])
     return all_wordings
 
 
 def _confident_wordings(
-    generator: Generator, original: Original, rewritings: Sequence[Steps], min_confidence: float
+    generator: Generator,
+    original: Original,
+    rewritings: Sequence[Steps],
+    min_confidence: float,
+    lang: str,
 ) -> list[Wording]:
-    """Return the distinct wordings of an original that reach a confidence."""
+    """Return the distinct wordings of an original that keep its facts and reach a confidence."""
     changes: list[list[Place]] = []
     for steps in rewritings:
         ended_steps = zip(accumulate(step.length for step in steps), steps, strict=True)
@@ -100,13 +112,18 @@ def _confident_wordings(
     places = list(dict.fromkeys(place for line_changes in changes for place in line_changes))
     rewrites = [_make_rewrite(generator, original, *place) for place in places]
     words = list(map(generator.fold, original.words))
-    confidences = compute_confidences(generator.contexts, words, rewrites)
-    confidence_by_place = dict(zip(places, confidences, strict=True))
+    place_features = compute_features(generator.contexts, words, rewrites)
+    features_by_place = dict(zip(places, place_features, strict=True))
+    calibration = read_calibration()
     repeats = find_repeats(words, range(len(words)))
-    confidence_by_text: dict[str, float] = {}
+    wordings: dict[str, Wording] = {}
     for steps, line_changes in zip(rewritings, changes, strict=True):
-        confidence = prod(confidence_by_place[place] for place in line_changes)
-        if len(line_changes) > MAX_REWRITES or not confidence or confidence < min_confidence:
+        features = [features_by_place[place] for place in line_changes]
+        accepted = tuple(rewrite for rewrite in features if rewrite is not None)
+        if len(accepted) < len(features) or len(features) > MAX_REWRITES:
+            continue
+        confidence = prod(calibration.confidence(rewrite) for rewrite in accepted)
+        if confidence < min_confidence:
             continue
         written = original.words_of(steps, generator.article)
         if len(line_changes) > 1:  # several rewrites must fit together
@@ -115,12 +132,13 @@ def _confident_wordings(
             if not fits_context(folded, lengths, repeats):
                 continue
         text = original.text(written)
-        confidence_by_text[text] = max(confidence, confidence_by_text.get(text, 0.0))
+        if text not in wordings or confidence > wordings[text].confidence:
+            wordings[text] = Wording(text, confidence, accepted)
     letters = "".join(original.line.lower().split())  # case and spaces alone are no difference
     return [
-        Wording(text, confidence)
-        for text, confidence in confidence_by_text.items()
-        if "".join(text.lower().split()) != letters
+        wording
+        for text, wording in wordings.items()
+        if "".join(text.lower().split()) != letters and keeps_facts(text, original.line, lang)
     ]
 
 
@@ -230,6 +248,7 @@ def generate_paraphrases(
     *,
     confidence: float = CONFIDENCE,
     rank_by: str = RANKS[0],
+    lang: str = "en",
     threads: int | None = None,
     progress: Progress = silent,
 ) -> GeneratedParaphrases:
@@ -241,11 +260,13 @@ def generate_paraphrases(
         n: number of paraphrases of each sentence, the best first.
         confidence: lowest confidence of a paraphrase, 0 to 1.
         rank_by: "confidence" or "pem".
+        lang: language of the sentences, whose numbers, names and negations are kept; "other" keeps
+            digits and acronyms only.
         threads: number of threads; by default all processors.
         progress: function that is called with the progress.
     """
     pem, texts = as_pem(model), as_segments(originals, "originals")
-    choices: dict[str, Any] = {"confidence": confidence, "rank_by": rank_by}
+    choices: dict[str, Any] = {"confidence": confidence, "rank_by": rank_by, "lang": lang}
     results = generate_lines(pem, texts, n, **choices, threads=threads, progress=progress)
     rows: list[GeneratedRow] = []
     for i, (line, result) in enumerate(zip(iterate_lines(texts), results, strict=True), 1):
@@ -289,6 +310,7 @@ def generate_lines(
     *,
     confidence: float = CONFIDENCE,
     rank_by: str = RANKS[0],
+    lang: str = "en",
     candidates: int = CANDIDATES,
     threads: int | None = None,
     progress: Progress = silent,
@@ -300,7 +322,8 @@ def generate_lines(
         raise InputError(f"confidence={confidence:g}: expected 0 to 1")
     if rank_by not in RANKS:
         raise InputError(f"rank_by={rank_by}: expected one of {', '.join(RANKS)}")
-    generator = require_generator(pem).trusting
+    check_choice("lang", lang, LANGUAGES)
+    generator = require_generator(pem).trusting(lang)
     texts = as_segments(originals, "originals")
     stop = Stop()
 
@@ -309,7 +332,7 @@ def generate_lines(
         views = texts.views(first, min(first + STRIDE, len(texts)))
         lines = views.strings()[start - first : end - first]
         place = (texts.name, start, stop.check)
-        line_wordings = find_wordings(generator, lines, candidates, confidence, *place)
+        line_wordings = find_wordings(generator, lines, candidates, confidence, lang, *place)
         return list(_rank_wordings(pem, lines, line_wordings, n, confidence, rank_by))
 
     cuts = [(at, min(at + _LINES, len(texts))) for at in range(0, len(texts), _LINES)]

@@ -22,6 +22,9 @@ from typing import Any, NamedTuple
 from karat import _kernel
 from karat.arrays import Flags, Floats, Ints, NDArray, np
 from karat.errors import InputError
+from karat.facts.comparing import fact_changes
+from karat.facts.numbers import STRONG, WEAK, Number
+from karat.facts.texts import text_facts
 from karat.paraphrase.table import phrase_table
 from karat.paraphrase.table.phrase_table import (
     PhraseCounts,
@@ -373,10 +376,6 @@ _PRONOUNS = """
 """
 PRONOUNS = frozenset(_PRONOUNS.split())
 """Personal pronouns: a rewrite that changes one refers to someone else."""
-_NEGATIONS = "no not never none nobody nothing nowhere neither nor cannot without"
-NEGATIONS = frozenset(_NEGATIONS.split())
-"""Negations: a rewrite that drops or adds one has the opposite meaning."""
-CONTRACTED_NEGATIONS = ("n't",)  # endings of negations
 
 
 _MAX_REWRITE_WORDS = 16  # maximal length of a phrase that is rewritten
@@ -413,11 +412,12 @@ def rewrite_table(
     return PhraseTable.from_pairs(pairs, vocab, vocab, description)
 
 
-def find_trusted(table: PhraseTable, names: Collection[str] = ()) -> Flags:
+def find_trusted(table: PhraseTable, names: Collection[str] = (), lang: str = "en") -> Flags:
     """Return which rewrites of a table are safe to use.
 
-    They keep the numbers, punctuation, names, personal pronouns and negations of their phrase, and
-    do not merely add or drop words.
+    They keep the digits, punctuation, names, personal pronouns and negations of their phrase, and
+    do not merely add or drop words. Whether a rewrite keeps the facts of its sentence is checked
+    there (`keeps_facts`).
     """
     arrays = table.arrays
     vocab = Vocab()  # words of rewrites come first, then those of phrases
@@ -431,7 +431,7 @@ def find_trusted(table: PhraseTable, names: Collection[str] = ()) -> Flags:
     )
     sides = (_select_phrases(old, phrases[is_trusted]), _select_phrases(new, pivots[is_trusted]))
     a, b = (pad_phrases(rows, _MAX_REWRITE_WORDS) for rows in sides)
-    fixed = _number_fixed_words(words, names)
+    fixed = _number_fixed_words(words, names, lang)
     left, right = (
         np.take_along_axis(rows, np.argsort(rows < 0, axis=1, kind="stable"), axis=1)
         for rows in (fixed[a], fixed[b])  # numbers first, then -1
@@ -441,25 +441,61 @@ def find_trusted(table: PhraseTable, names: Collection[str] = ()) -> Flags:
     return is_trusted
 
 
-def _number_fixed_words(words: Sequence[str], names: Collection[str]) -> NDArray[np.int32]:
+def _number_fixed_words(
+    words: Sequence[str], names: Collection[str], lang: str
+) -> NDArray[np.int32]:
     """Number the words that a rewrite must keep; -1 for others and, in the last entry, for padding.
 
     Pronouns are kept because languages distinguish them differently (`son` is his and her); `he'll`
-    counts as `he`. All negations count as one word: `not ever` is `never`.
+    counts as `he`. Negations that are not contracted count as one word: `not ever` is `never`.
     """
     number_by_word: dict[str, int] = {}
     numbers = []
     for word in (word.lower().replace("’", "'") for word in words):
         bare, fixed = word.partition("'")[0] or word, None
-        if word in NEGATIONS:
+        is_negation = any(x.strength == STRONG for x in text_facts(word, lang).negations)
+        if is_negation and "'" not in word:
             fixed = "not"
         elif bare in PRONOUNS or not any(map(str.isalpha, bare)):
             fixed = bare
-        elif word in names or word.endswith(CONTRACTED_NEGATIONS):
+        elif word in names or is_negation:
             fixed = word
         number = number_by_word.setdefault(fixed, len(number_by_word)) if fixed is not None else -1
         numbers.append(number)
     return np.array([*numbers, -1], dtype=np.int32)
+
+
+def keeps_facts(text: str, original: str, lang: str = "en") -> bool:
+    """Return whether a wording keeps the numbers, negations and names of its original.
+
+    The rules are those of `karat.facts`. They let words such as `once`, `January` and `hardly`
+    stand for other facts, and a number without a unit agree with one that has a unit. A wording
+    must not exchange such numbers, nor change what is measured, nor the number of negations.
+    """
+    if fact_changes(text, [original], lang):
+        return False
+    written, expected = text_facts(text, lang), text_facts(original, lang)
+    added = any(not expected.has_number(number) for number in written.numbers)
+    missing = any(not written.has_number(number) for number in expected.numbers)
+    return (
+        not (added and missing)
+        and all(_is_measured(number, expected.numbers) for number in written.numbers)
+        and all(_is_measured(number, written.numbers) for number in expected.numbers)
+        and len(written.negations) == len(expected.negations)
+    )
+
+
+def _is_measured(number: Number, numbers: Sequence[Number]) -> bool:
+    """Return whether one of some numbers measures the same as a number: time, length, money.
+
+    Weak numbers have no units: `half an hour` is thirty minutes.
+    """
+    return number.unit is None or any(
+        candidate.unit.dimension == number.unit.dimension
+        if candidate.unit is not None
+        else candidate.strength == WEAK and not set(number.values).isdisjoint(candidate.values)
+        for candidate in numbers
+    )
 
 
 def _is_subsequence(short_rows: NDArray[np.int32], long_rows: NDArray[np.int32]) -> Flags:

@@ -28,7 +28,8 @@ from karat.metrics.given import ExternalScores
 from karat.metrics.names import metric
 from karat.metrics.pairs import Outputs
 from karat.paraphrase.align.aligner import Aligner
-from karat.paraphrase.generate.generator import CONFIDENCE, Generator
+from karat.paraphrase.generate import CONFIDENCE
+from karat.paraphrase.generate.generator import Generator
 from karat.paraphrase.pem.combination import (
     GRID,
     POWER,
@@ -274,14 +275,24 @@ class PEM:
         n: int = 5,
         *,
         confidence: float = CONFIDENCE,
+        lang: str = "en",
         threads: int | None = None,
         progress: Progress = silent,
     ) -> list[list[Paraphrase]]:
-        """Return the `n` best paraphrases of each original that reach a confidence of 0 to 1."""
+        """Return the `n` best paraphrases of each original that reach a confidence of 0 to 1.
+
+        They keep the numbers, names and negations, by the rules of the language `lang`.
+        """
         from karat.paraphrase.generate.paraphraser import generate_lines
 
         generated = generate_lines(
-            self, originals, n, confidence=confidence, threads=threads, progress=progress
+            self,
+            originals,
+            n,
+            confidence=confidence,
+            lang=lang,
+            threads=threads,
+            progress=progress,
         )
         return [result.paraphrases for result in generated]
 
