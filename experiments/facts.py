@@ -25,6 +25,7 @@ from math import sqrt
 from pathlib import Path
 
 from karat.facts.comparing import CHECKS, fact_changes
+from karat.facts.languages import has_other_language
 from karat.facts.texts import text_facts
 
 DATA = Path(os.environ.get("KARAT_DATA", "data"))
@@ -207,6 +208,19 @@ def print_parallel(half: str) -> None:
         print(f"| {name} | {len(pairs):,} | {' | '.join(cells)} |")
 
 
+def print_languages(half: str) -> None:
+    """Print the share of texts that seem to be in another language than declared."""
+    print(f"\n**Texts in another language, {half} half**\n")
+    print("| corpus | own language declared | English declared |\n|---|---:|---:|")
+    for name, (lang, *files) in CORPORA.items():
+        texts = [text for _, text in parallel(files, half)]
+        cells = [share(has_other_language(text, x) for text in texts) for x in (lang, "en")]
+        print(f"| {name} | {' | '.join(cells)} |")
+    for name, (_, *files) in CORPORA.items():
+        texts = [text for text, _ in parallel(files, half)]
+        print(f"| {name}: English | {share(has_other_language(t, 'en') for t in texts)} | |")
+
+
 def print_speed(repeats: int = 20) -> None:
     """Print segments per second of DEMETR's translations against their references."""
     items = demetr(DEMETR["negation"][0], HALVES[0])
@@ -234,6 +248,7 @@ def main() -> None:
     for half in options.half or HALVES:
         print_demetr(half)
         print_parallel(half)
+        print_languages(half)
     if options.speed:
         print_speed()
 

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 import karat as kt
 from karat.errors import InputError, MetricError
 from karat.facts.comparing import CHECKS, fact_changes
+from karat.facts.languages import has_other_language
+from karat.facts.rules import LANGUAGES
 from karat.metrics.facts import FactAgreement
 
 Output = Callable[..., str]
@@ -34,12 +36,12 @@ def test_rows_and_parts() -> None:
     metric = kt.metric("facts")
     rows = metric.stats(CANDIDATES, REFERENCES)
     assert rows.dtype.kind == "i"
-    assert metric.columns() == ("clean", *CHECKS, "segments")
+    assert metric.columns() == ("clean", *CHECKS, "other_language", "segments")
     assert rows.tolist() == [
-        [0, 1, 0, 0, 1],
-        [0, 0, 1, 1, 1],
-        [1, 0, 0, 0, 1],
-        [0, 0, 1, 0, 1],
+        [0, 1, 0, 0, 0, 1],
+        [0, 0, 1, 1, 0, 1],
+        [1, 0, 0, 0, 0, 1],
+        [0, 0, 1, 0, 0, 1],
     ]
     score = metric.corpus(CANDIDATES, REFERENCES)
     assert score.value == 0.25
@@ -53,12 +55,39 @@ def test_rows_are_the_changes_of_each_segment(drawn: list[tuple[str, list[str]]]
     rows = kt.metric("facts").stats(candidates, references)
     for row, (candidate, listed) in zip(rows.tolist(), drawn, strict=True):
         flagged = {change.check for change in fact_changes(candidate, listed)}
-        assert row == [not flagged, *(check in flagged for check in CHECKS), 1]
+        flags = [not flagged, *(check in flagged for check in CHECKS)]
+        assert row == [*flags, has_other_language(candidate, "en"), 1]
     for check in CHECKS:
         single = kt.metric(f"facts:check={check}")
         values = single.segments(candidates, references)
         assert values.tolist() == (1 - rows[:, 1 + CHECKS.index(check)]).tolist()
         assert single.measure(rows)["value"].tolist() == values.tolist()
+
+
+@pytest.mark.parametrize(
+    ("lang", "text"),
+    [
+        ("en", "The man is in the house with the dog."),
+        ("de", "Der Mann ist mit dem Hund im Haus."),
+        ("fr", "L'homme est dans la maison avec le chien."),
+        ("es", "El hombre está en la casa con el perro."),
+        ("it", "L'uomo è nella casa con il cane della donna."),
+        ("pt", "O homem está em casa com o cão da mulher."),
+        ("nl", "De man is met de hond in het huis van zijn vader."),
+        ("ru", "Мужчина в доме с собакой."),
+        ("zh", "那个男人和狗在房子里。"),
+        ("ja", "その男は犬と家の中にいる。"),
+    ],
+)
+def test_texts_in_another_language_than_declared_are_noted(lang: str, text: str) -> None:
+    for declared in LANGUAGES:
+        is_other = declared not in (lang, "other")
+        if (lang, declared) == ("zh", "ja"):  # both are written in Chinese characters
+            is_other = False
+        assert has_other_language(text, declared) == is_other, declared
+        (note,) = kt.metric(f"facts:lang={declared}").corpus([text], [[text]]).notes or ("",)
+        assert ("1 of 1 output seems to be in another language" in note) == is_other
+    assert not any(has_other_language(short, lang) for short in ("", "5", "😀", "SAP", "..."))
 
 
 @pytest.mark.parametrize(

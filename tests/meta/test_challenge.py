@@ -19,6 +19,7 @@ import karat as kt
 from karat.cli.main import main
 from karat.errors import InputError
 from karat.meta.challenge import _estimate, area_under_curve, challenge_intervals
+from karat.report.documents.challenges import challenge_basis
 
 DEMETR = Path(os.environ.get("KARAT_DATA", "/nowhere")) / "challenge-demetr"
 needs_demetr = pytest.mark.skipif(not DEMETR.is_dir(), reason="DEMETR is not in KARAT_DATA")
@@ -210,6 +211,17 @@ def test_metrics_that_need_no_reference_take_tables_without_one() -> None:
     assert (row.pairs, row.accuracy) == (2, 1.0)
 
 
+def test_names_of_phenomena_are_one_in_any_case() -> None:
+    rows = [{**ROWS[0], "phenomenon": name} for name in ("Word order", "word order ", "WORD_ORDER")]
+    (row,) = kt.meta_challenge(rows, "chrf").rows
+    assert (row.phenomenon, row.pairs) == ("Word order", 3)
+
+
+def test_one_phenomenon_is_named_in_the_singular() -> None:
+    result = kt.meta_challenge(ROWS[:1], "chrf")
+    assert challenge_basis(result).startswith("1 pair, 1 phenomenon. ")
+
+
 def test_the_signature_depends_on_every_text() -> None:
     changed = [*ROWS[:2], {**ROWS[2], "bad": "x"}]
     assert kt.read_challenge(ROWS).signature != kt.read_challenge(changed).signature
@@ -234,7 +246,17 @@ def test_the_signature_depends_on_every_text() -> None:
         ),
         ([{**ROWS[0], "bad": None}], "chrf", "row 1: column 'bad' is empty: fill it"),
         ([{**ROWS[0], "reference": ""}], "chrf", "row 1: no reference in column 'reference'"),
-        ([{**ROWS[0], "bad": ROWS[0]["good"]}], "chrf", "no pair is left: 1 the bad text equals"),
+        (
+            [{**ROWS[0], "bad": ROWS[0]["good"]}],
+            "chrf",
+            r"no pair is left \(1 left out: the bad text equals",
+        ),
+        (
+            [{"reference": "a", "phenomenon": "b", "text": "c"}],
+            "chrf",
+            "no column has the good text or the bad text of each pair",
+        ),
+        (ROWS, "given:column=x", "these are scores of given texts, .*: leave it out"),
         (ROWS, "length", "longer outputs are neither better nor worse"),
         (ROWS, "given:file=scores.tsv", "scores"),
         (ROWS, "chrff", "chrff"),

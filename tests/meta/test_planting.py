@@ -187,13 +187,21 @@ def test_the_seed_decides_and_phenomena_do_not_depend_on_each_other() -> None:
     assert list(alone.pairs) == pairs_of(first, "word order")
 
 
+def test_letters_that_match_others_by_case_are_planted_in() -> None:
+    """Python's patterns take ı and İ for i, and ſ for s, where case does not count."""
+    texts = ["It ıs here.", "Thiſ iſ ſo.", "İt İs not, we ſhould not go.", "It ıs not \u212aim."]
+    rows = [{"id": i, "reference": text, "output": "x"} for i, text in enumerate(texts)]
+    challenge = kt.make_challenge(rows, phenomena=["negation", "number"])
+    assert len(pairs_of(challenge, "negation")) == len(texts)
+
+
 def test_rules_that_a_language_lacks_are_named() -> None:
     german = kt.make_challenge("demo", lang="de")
     assert pairs_of(german, "name") == []
-    assert german.notes[0] == "Left out: name. There are no rules for de."
+    assert german.notes[0] == "Left out: name, which the rules for de do not cover."
     unknown = kt.make_challenge("demo", lang="xh")
     assert unknown.notes[:2] == (
-        "Left out: negation and name. There are no rules for xh.",
+        "Left out: negation and name, which the rules for xh do not cover.",
         "Only digits are changed: there are no number words for xh.",
     )
     assert pairs_of(unknown, "omission")

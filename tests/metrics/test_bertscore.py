@@ -247,6 +247,10 @@ def test_the_longest_text_is_that_of_the_tokenizer(tmp_path: Path) -> None:
     assert load_encoder(str(folder)).longest == 9
     (folder / "config.json").write_text(json.dumps(config | {"model_type": "xlm-roberta"}))
     assert load_encoder(str(folder)).longest == 7
+    (folder / "tokenizer_config.json").write_text('{"model_max_length": 100000}')
+    assert load_encoder(str(folder)).longest == 7
+    (folder / "tokenizer_config.json").write_text('{"model_max_length": 5}')
+    assert load_encoder(str(folder)).longest == 5
 
 
 def test_the_first_word_is_treated_as_one_after_a_space(tmp_path: Path) -> None:
@@ -395,6 +399,9 @@ def test_damaged_models(tmp_path: Path) -> None:
     folder = write_encoder(tmp_path / "c")
     (folder / "config.json").write_text("[")
     refused(folder, "config.json: not valid JSON")
+    folder = write_encoder(tmp_path / "d")
+    (folder / "model.onnx").write_text("version https://git-lfs.github.com/spec/v1\nsize 9\n")
+    refused(folder, r"model\.onnx is a pointer of Git LFS, not the model: fetch it")
 
 
 def test_numbers_that_are_not_finite(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -416,9 +423,13 @@ def test_numbers_that_are_not_finite(tiny: Path, monkeypatch: pytest.MonkeyPatch
         ("", "no baseline: expected a line of LAYER,P,R,F"),
         ("layer,p\n1,1\n", "line 1: found 'layer,p'; expected LAYER,P,R,F"),
         ("LAYER,P,R,F\n0,.1,.2,.3\n", r"there is no line of layer 1 \(layers: 0\)"),
-        ("LAYER,P,R,F\n1,.1,.2\n", "line 2: found '1,.1,.2'; expected three numbers below 1"),
-        ("LAYER,P,R,F\n1,.1,.2,1\n", "line 2: .*; expected three numbers below 1"),
-        ("LAYER,P,R,F\n1,.1,.2,nan\n", "line 2: .*; expected three numbers below 1"),
+        (
+            "LAYER,P,R,F\n1,.1,.2\n",
+            "line 2: found '1,.1,.2'; expected three finite numbers below 1",
+        ),
+        ("LAYER,P,R,F\n1,.1,.2,1\n", "line 2: .*; expected three finite numbers below 1"),
+        ("LAYER,P,R,F\n1,.1,.2,nan\n", "line 2: .*; expected three finite numbers below 1"),
+        ("LAYER,P,R,F\n1,.1,.2,-inf\n", "line 2: .*; expected three finite numbers below 1"),
     ],
 )
 def test_baselines_that_cannot_be_right(

@@ -12,7 +12,13 @@ from karat.comparison import CompareRow, Comparison
 from karat.metrics.base import Score
 from karat.metrics.differing import differing_words
 from karat.report.documents.comparisons import comparison_answer, comparison_basis
-from karat.report.model import format_interval, format_signed, join_names, metric_label
+from karat.report.model import (
+    clear_labels,
+    format_interval,
+    format_signed,
+    join_names,
+    metric_label,
+)
 from karat.scoring import Inference
 from karat.stats.units import Units
 
@@ -237,6 +243,9 @@ def test_detectable_differences_are_told_where_any_is_undecided() -> None:
     assert answer[-1] == "80 segments can detect a difference of 6.9 BLEU or more (80% power)."
     decided = comparison_answer(comparison(rows[1]))
     assert not any("power" in sentence for sentence in decided)
+    beyond = rows[0]._replace(detectable=135.3)
+    answer = comparison_answer(comparison(beyond, rows[1]))
+    assert answer[-1] == "80 segments cannot reliably detect any difference in BLEU (80% power)."
     # The difference that these units show for every undecided system is the largest.
     rows = [row(n, BLEU, 0.5, "undecided")._replace(detectable=x) for n, x in [("A", 1), ("B", 2)]]
     assert "a difference of 2.0 BLEU or more" in comparison_answer(comparison(*rows))[-1]
@@ -373,3 +382,10 @@ def test_small_p_values_are_never_zero() -> None:
         assert text.count("<0.0001") + text.count("&lt;0.0001") >= 2
         assert "0.0001" in text
     assert [record["p"] for record in made.records()][:2] == [1e-9, 0.00012]
+
+
+def test_a_metric_of_one_model_has_a_short_label() -> None:
+    small, large = (f"bertscore:model=models/{name}" for name in ("small", "large"))
+    assert clear_labels([small, "chrf"]) == {small: "BERTScore", "chrf": "chrF"}
+    assert clear_labels([small, large]) == {small: small, large: large}
+    assert clear_labels([f"{small},part=r"]) == {f"{small},part=r": f"{small},part=r"}

@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from karat.facts.numbers import STRONG, Number
-from karat.facts.texts import Name, TextFacts, text_facts
+from karat.facts.texts import Name, TextFacts, acronyms_of, text_facts
 
 CHECKS = ("numbers", "negation", "names")
 """Kinds of facts."""
@@ -208,22 +208,17 @@ def _is_in(name: Name, facts: TextFacts) -> bool:
     if 2 * n_present >= len(name.words):
         return True
     initials = "".join(word[0] for word in name.words)
-    return len(initials) > 1 and any(len(w) > 1 and _is_acronym(w, initials) for w in facts.words)
+    return any(acronym in facts.words for acronym in acronyms_of(initials))
 
 
 def _has_word(facts: TextFacts, word: str) -> bool:
     """Return whether a text has a word of a name, a form or an alias of it."""
-    if word in facts.words or _is_acronym(word, facts.initials):
+    if word in facts.words or word in facts.acronyms:
         return True
     aliases = facts.rules.aliases.get(word)
     if aliases is not None and not aliases.isdisjoint(facts.words):
         return True
-    return any(_are_alike(word, x) for x in facts.words_by_letter.get(word[0], ()))
-
-
-def _is_acronym(word: str, initials: str) -> bool:
-    """Return whether a short word is a run of initials."""
-    return 2 <= len(word) <= 6 and word in initials
+    return any(_are_alike(word, x) for x in facts.words_like(word))
 
 
 @lru_cache(maxsize=1 << 16)

@@ -19,6 +19,7 @@ from karat.facts.numbers import (
     hour_values,
     literal_values,
     plain_value,
+    scaled_values,
 )
 from karat.facts.rules import Rules, Value
 
@@ -86,8 +87,7 @@ def _numbers_of(text: str, match: re.Match[str], rules: Rules) -> Iterator[Numbe
         yield from _unsigned(text, match, rules)
         return
     for x in _unsigned(text, match, rules):
-        values = tuple(-value for value in x.values if isinstance(value, int | Fraction))
-        yield x._replace(values=values, start=place)
+        yield x._replace(values=scaled_values(x.values, -1), start=place)
 
 
 def _unsigned(text: str, match: re.Match[str], rules: Rules) -> Iterator[Number]:

@@ -3,8 +3,8 @@
 A number has several values if its form is ambiguous: `1.000` is a thousand in German and one in
 English; `3 p.m.` is 3 and 15. Two numbers agree if they share a value. Numbers that words such as
 `one` or `both` only may express are `WEAK`: they agree with other numbers, and are never changed,
-missing or added themselves. Numbers within names (`COVID-19`, `mp3`) are `PAIRED`: they can be
-changed, but not missing or added.
+missing or added themselves. Numbers within names (`COVID-19`, `mp3`) and Roman numerals are
+`PAIRED`: they can be changed, but not missing or added.
 """
 
 from __future__ import annotations
@@ -28,14 +28,18 @@ MAX_DIGITS = 40
 _SPACES = "\u00a0\u202f\u2009"
 LITERAL = (
     rf"\d{{4}}-\d{{1,2}}-\d{{1,2}}(?!\d)|"
-    rf"\d{{1,3}}(?:[ {_SPACES}]\d{{3}})+(?!\d)(?:[.,٫]\d+)?|"
+    rf"\d{{1,3}}(?:[ {_SPACES}]\d{{3}}){{1,6}}(?![ {_SPACES}]?\d)(?:[.,٫]\d+)?|"
     rf"\d+(?:[.,:/’'٫٬]\d+)*"
 )
 """The pattern of a number in digits, with its separators."""
-TOKEN = re.compile(rf"{LITERAL}|(?:[^\W\d_]\.){{2,}}|[^\W\d_]+(?:['’][^\W\d_]+)*|['’]t\b|[^\w\s]")
+FRACTIONS = "¼½¾⅐-⅞"
+TOKEN = re.compile(
+    rf"{LITERAL}|[{FRACTIONS}]|(?:[^\W\d_]\.){{2,}}|[^\W\d_]+(?:['’][^\W\d_]+)*|['’]t\b|[^\w\s]"
+)
 """Words, numbers and signs of a text."""
 
 _GROUPED = re.compile(rf"\d{{1,3}}(?:([.,’'٬ {_SPACES}])\d{{3}})(?:\1\d{{3}})*(?:([.,٫])\d+)?")
+_INDIAN = re.compile(r"\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d+)?")
 _TIME = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?")
 _SEPARATORS = re.compile(rf"[.,’'٫٬ {_SPACES}:/-]")
 _DAYS, _MONTHS = 31, 12
@@ -55,12 +59,14 @@ class Number(NamedTuple):
         a, b = self.unit, number.unit
         if a is None or b is None or a.dimension != b.dimension or a == b:
             return any(value in number.values for value in self.values)
-        return any(
-            x * a.factor == y * b.factor
-            for x in self.values
-            for y in number.values
-            if a.converts and isinstance(x, int | Fraction) and isinstance(y, int | Fraction)
-        )
+        return not {*self.measures()}.isdisjoint(number.measures())
+
+    def measures(self) -> Iterator[tuple[str, Fraction]]:
+        """Yield the dimension and the values in its base unit, if the unit can be converted."""
+        unit = self.unit
+        if unit is not None and unit.converts:
+            numbers = (value for value in self.values if isinstance(value, int | Fraction))
+            yield from ((unit.dimension, value * unit.factor) for value in numbers)
 
 
 class WordNumber(NamedTuple):
@@ -74,12 +80,15 @@ class WordNumber(NamedTuple):
     month: int | None = None
     weekday: int | None = None
     is_hour: bool = False
+    fraction: Fraction | None = None
+    """The value of a sign such as `½`, or of a word such as `zweieinhalb`."""
+    roman: int | None = None
 
     @property
     def is_strong(self) -> bool:
         """True if the word can be a number, a month or a weekday by itself."""
-        number = self.cardinal if self.magnitude is None else self.magnitude
-        return number is not None or bool(self.month or self.weekday)
+        numbers = self.cardinal, self.magnitude, self.month, self.weekday, self.fraction, self.roman
+        return any(number is not None for number in numbers)
 
 
 def _to_number(digits: str) -> Value:
@@ -120,6 +129,8 @@ def _grouped_values(literal: str, decimal: str) -> tuple[Value, ...]:
 
     A single group after a point or comma may also be decimals.
     """
+    if _INDIAN.fullmatch(literal):
+        return (_to_number(literal.replace(",", "")),)
     grouped = _GROUPED.fullmatch(literal)
     if grouped is None or grouped[1] == grouped[2]:
         return ()
@@ -207,9 +218,14 @@ def word_number(word: str, rules: Rules) -> WordNumber:
                 if is_ordinal:
                     break
     support: tuple[Value, ...] = tuple(map(plain_value, rules.support.get(word, ())))
+    fraction = None
+    for ending in rules.half_endings if cardinal is None else ():
+        integer = rules.cardinals.get(word.removesuffix(ending)) if word.endswith(ending) else None
+        fraction = fraction if integer is None else integer + Fraction(1, 2)
     if not support and len(word) == 1 and not word.isascii():
-        numeric = unicodedata.numeric(word, 0)
-        support = (plain_value(Fraction(numeric).limit_denominator(10)),) if numeric else ()
+        value = Fraction(unicodedata.numeric(word, 0)).limit_denominator(10)
+        fraction = value if re.match(f"[{FRACTIONS}]", word) else None
+        support = (plain_value(value),) if value and fraction is None else ()
     return WordNumber(
         cardinal,
         is_ordinal,
@@ -219,7 +235,21 @@ def word_number(word: str, rules: Rules) -> WordNumber:
         rules.months.get(word),
         rules.weekdays.get(word),
         word in rules.hours,
+        fraction,
     )
+
+
+_ROMAN = re.compile(r"(?=[IVX]{2})(X{0,3})(IX|IV|V?I{0,3})(?:er|e|ème)?")
+_ROMAN_DIGITS = {"X": 10, "V": 5, "I": 1, "IX": 9, "IV": 4}
+
+
+def roman_value(word: str) -> int | None:
+    """Return the value of a Roman numeral from II to XXXIX, also as in `XXe`, or None."""
+    match = _ROMAN.fullmatch(word)
+    if match is None:
+        return None
+    tens, units = match.groups()
+    return 10 * len(tens) + (_ROMAN_DIGITS.get(units) or sum(_ROMAN_DIGITS[c] for c in units))
 
 
 @dataclass
@@ -337,6 +367,7 @@ def numbers_in_words(
                 values = (*values, *_century(tokens, end, value, rules))
             is_weak = sequence.is_vague or value in (0, 1) or (word.is_ordinal and value <= 2)
             is_weak = is_weak or (bool(word.support) and end == at + 1 and not word.is_ordinal)
+            values, end = _with_fraction(values, tokens, words, end, rules)
             unit, _ = _unit_after(tokens, words, end, rules)
             strength = WEAK if is_weak else STRONG
             yield Number(values, strength, spans[at][0], spans[end - 1][1], unit)
@@ -347,10 +378,64 @@ def numbers_in_words(
             strength = STRONG if _is_certain_date(tokens, words, at, kind) else WEAK
             yield Number(((kind, number), *word.support), strength, *spans[at])
             at += 1
+        elif word.fraction is not None:
+            scale = words[at + 1] if at + 1 < count else None
+            end = at + 2 if scale is not None and scale.magnitude else at + 1
+            values = scaled_values((word.fraction,), scale.magnitude or 1 if scale else 1)
+            unit, _ = _unit_after(tokens, words, end, rules)
+            yield Number(values, STRONG, spans[at][0], spans[end - 1][1], unit)
+            at = end
         else:
-            if word.support:
+            if word.roman is not None:
+                yield Number((word.roman, ("century", word.roman)), PAIRED, *spans[at])
+            elif word.support:
                 yield Number(word.support, WEAK, *spans[at])
             at += 1
+
+
+def _with_fraction(
+    values: tuple[Value, ...],
+    tokens: Sequence[str],
+    words: Sequence[WordNumber | None],
+    end: int,
+    rules: Rules,
+) -> tuple[tuple[Value, ...], int]:
+    """Return a number with the fraction after it, and the token after both.
+
+    `2½` and `2 1/2` are 2.5; `two and a half` and `two hours and a half` are 2.5; `deux heures et
+    demie` is 2.5 or, in a time, 2; `two-thirds` is 2 or 2/3.
+    """
+    integer = values[0]
+    if not isinstance(integer, int) or end == len(tokens):
+        return values, end
+    word = words[end]
+    fraction = _fraction_sign(tokens[end], word, rules)
+    if fraction is not None:
+        return (integer + fraction,), end + 1
+    unit_end = end + (word is not None and (word.unit is not None or word.is_hour))
+    for phrase, may_be_time in rules.halves.items():
+        after = unit_end + len(phrase)
+        if tuple(token.lower() for token in tokens[unit_end:after]) == phrase:
+            half = plain_value(integer + Fraction(1, 2))
+            last = words[after] if after < len(tokens) else None
+            if last is not None and last.magnitude:
+                return scaled_values((half,), last.magnitude), after + 1
+            return ((*values, half), end) if may_be_time else ((half,), after)
+    if tokens[end] in HYPHENS:
+        word = words[end + 1] if end + 1 < len(tokens) else None
+    if word is not None and word.cardinal is None:
+        units = (x for x in word.support if isinstance(x, Fraction) and x.numerator == 1)
+        values = (*values, *(plain_value(integer * x) for x in units))
+    return values, end
+
+
+def _fraction_sign(token: str, word: WordNumber | None, rules: Rules) -> Fraction | None:
+    """Return the value of a token such as `½` or `1/2`, or None."""
+    if token[0].isdecimal() and "/" in token:
+        (values, *more) = literal_values(token, rules.decimal)
+        return values[0] if not more and isinstance(values[0], Fraction) else None
+    is_sign = word is not None and word.fraction is not None and len(token) == 1
+    return word.fraction if word is not None and is_sign else None
 
 
 def _is_certain_date(
@@ -386,14 +471,17 @@ def _literal_numbers(
         parts = literal_values(literal.replace(".", ":"), rules.decimal)
     if len(parts) > 1:
         return [Number(x, WEAK if x[0] in (0, 1) else usual, start, stop) for x in parts], end
-    values = parts[0]
+    values, end = _with_fraction(parts[0], tokens, words, end, rules)
+    stop = spans[end - 1][1]
+    if (point := _point_before(tokens, spans, at)) is not None:
+        values, start = (_to_number(f".{literal}"),), spans[point][0]
     follower = end + 1 if end < len(tokens) and tokens[end] in HYPHENS else end
     next_word = words[follower] if follower < len(tokens) else None
     if next_word is not None and next_word.magnitude:
-        values = _scaled(values, next_word.magnitude)
+        values = scaled_values(values, next_word.magnitude)
         end, stop = follower + 1, spans[follower][1]
     elif end < len(tokens) and spans[end][0] == stop and tokens[end].lower() in _SUFFIXES:
-        values += _scaled(values, _SUFFIXES[tokens[end].lower()])
+        values += scaled_values(values, _SUFFIXES[tokens[end].lower()])
     unit, after_unit = _unit_after(tokens, words, end, rules)
     if unit is not None:
         stop = spans[after_unit - 1][1]
@@ -402,7 +490,7 @@ def _literal_numbers(
     if isinstance(values[0], int):
         values = (*values, *_other_names(tokens, spans, words, end, values[0], rules))
     if (sign := _sign_before(tokens, spans, at, rules)) is not None:
-        values, start = _scaled(values, -1), spans[sign][0]
+        values, start = scaled_values(values, -1), spans[sign][0]
     return [Number(values, WEAK if values[0] == 1 else usual, start, stop, unit)], end
 
 
@@ -418,9 +506,23 @@ def _currency_before(
     return unit if unit is not None and unit.dimension == "money" else None
 
 
-def _scaled(values: Sequence[Value], scale: int) -> tuple[Value, ...]:
-    """Return numbers times a scale."""
-    return tuple(plain_value(Fraction(x * scale)) for x in values if isinstance(x, int | Fraction))
+def scaled_values(values: Sequence[Value], scale: int) -> tuple[Value, ...]:
+    """Return numbers times a scale; digits that are too many for a number stay text."""
+    return tuple(
+        f"{scale} x {x}" if isinstance(x, str) else plain_value(Fraction(x * scale))
+        for x in values
+        if not isinstance(x, tuple)
+    )
+
+
+def _point_before(tokens: Sequence[str], spans: Sequence[Span], at: int) -> int | None:
+    """Return the token of the decimal point of a number without an integer part: `.5`."""
+    if not at or tokens[at - 1] != "." or not tokens[at].isdecimal():
+        return None
+    point = spans[at - 1]
+    is_joined = point[1] == spans[at][0]
+    has_space = at == 1 or spans[at - 2][1] < point[0] or tokens[at - 2] in "$€£-−("
+    return at - 1 if is_joined and has_space else None
 
 
 def _sign_before(tokens: Sequence[str], spans: Sequence[Span], at: int, rules: Rules) -> int | None:

@@ -5,10 +5,13 @@ stands for a space.
 
     decimal      `point` or `comma`
     script       `latin` (words between spaces, any alphabet) or `han` (Chinese, Japanese)
+    frequent     frequent words, by which a text in another language is noticed
     compound     true if number words are joined: `fünfundzwanzig`; `ordinal_endings` follow them
     vigesimal    true if 80 is four twenties
     connectors   words between the parts of a number: `and`
     minus        words before a negative number
+    halves       phrases after a number that add a half: `and a half`; `clock_halves` also add half
+                 an hour to a time: `et demie`; `half_endings` end compounds: `zweieinhalb`
     hours        words after the hour of a time
     centuries    words for a century
     counters, idioms, idiom_patterns, week_prefixes
@@ -207,6 +210,20 @@ class Rules:
     def minus(self) -> frozenset[str]:
         """Words before a negative number: `minus`."""
         return frozenset(self.content.get("minus", "").split())
+
+    @LazyProperty
+    def halves(self) -> dict[tuple[str, ...], bool]:
+        """Phrases after a number that add a half, and whether they may be half an hour."""
+        return {
+            tuple(phrase.split("_")): key == "clock_halves"
+            for key in ("halves", "clock_halves")
+            for phrase in self.content.get(key, "").split()
+        }
+
+    @LazyProperty
+    def half_endings(self) -> tuple[str, ...]:
+        """Endings of a number word that add a half: `zweieinhalb`."""
+        return tuple(self.content.get("half_endings", "").split())
 
     @LazyProperty
     def counters(self) -> str:

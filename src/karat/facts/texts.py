@@ -13,6 +13,7 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -27,6 +28,7 @@ from karat.facts.numbers import (
     Span,
     WordNumber,
     numbers_in_words,
+    roman_value,
     word_number,
 )
 from karat.facts.rules import LazyProperty, Rules, Value, rules_for
@@ -35,13 +37,20 @@ MAX_VOCABULARY = 1 << 18
 """Tokens whose properties are stored."""
 
 _TITLE = 0.6
-"""Share of capitalised words from which a text is a title, whose capitals say nothing."""
+"""Share of capitalised words from which a text is a title, whose capitals say nothing.
+
+Where all nouns have capitals, only words with several capitals count.
+"""
 _STRENGTHS = {"marker": STRONG, "concord": STRONG, "weak": PAIRED, "across": WEAK}
 _SCOPE = 60
 """Characters after a negation in which its predicate is looked for."""
+_MAX_ACRONYM = 6
+_MAX_LIKE = 100
+"""Words with one first letter up to which a name is compared with all of them."""
 _WORD = re.compile(r"[^\W\d_]+")
 
 _HAN = "\u2e80-\u9fff\uf900-\ufaff\uff01-\uff9f"
+_APOSTROPHE = re.compile(r"(?<=[^\W\d_])[ʼ`´＇′](?=[^\W\d_])")
 _HAN_SPACE = re.compile(rf"(?<=[{_HAN}、。，0-9])[ \u3000]+(?=[{_HAN}、。，0-9])")
 
 
@@ -107,6 +116,8 @@ class _Vocabulary(dict[str, _Token]):
         exact = rules.units.get(token)
         if exact is not None and number is not None and number.unit is None:
             number = number._replace(unit=exact)
+        if (roman := roman_value(token)) is not None:
+            number = (number or WordNumber())._replace(roman=roman)
         if number == WordNumber():
             number = None
         capital = 0
@@ -117,7 +128,8 @@ class _Vocabulary(dict[str, _Token]):
         elif any(c.isupper() for c in token[1:]) and "'" not in token and "’" not in token:
             capital = 2
         stem = re.split("['’]", lower)[0]
-        is_common = lower in rules.common or stem in rules.common
+        is_number_word = number is not None and number.cardinal is not None
+        is_common = is_number_word or lower in rules.common or stem in rules.common
         is_strong = number is not None and number.is_strong
         match = rules.negations.match(token) if rules.negations else None
         strengths = [_STRENGTHS[match.lastgroup or ""]] if match else []
@@ -186,18 +198,17 @@ class TextFacts:
         return index
 
     @LazyProperty
-    def _measures(self) -> list[Number]:
-        """The numbers with units that can be converted, without duplicates."""
-        measures = (n for n in self.numbers if n.unit is not None and n.unit.converts)
-        return [*{(n.values, n.unit): n for n in measures}.values()]
+    def _measure_index(self) -> dict[tuple[str, Fraction], Number]:
+        """A number with a unit by its dimension and its value in the unit of the dimension."""
+        return {measure: number for number in self.numbers for measure in number.measures()}
 
     def has_number(self, number: Number) -> bool:
         """Return whether it has a number that agrees with a number of another text."""
         index = self._number_index
-        near = [n for value in number.values if value in index for n in index[value]]
-        if number.unit is not None and number.unit.converts:
-            near += self._measures
-        return any(number.agrees(n) for n in near)
+        near = (n for value in number.values if value in index for n in index[value])
+        if any(number.agrees(n) for n in near):
+            return True
+        return any(measure in self._measure_index for measure in number.measures())
 
     def _negation_matches(self, least: int) -> list[re.Match[str]]:
         """Return the matches of words of negation of some strength, which may overlap."""
@@ -273,28 +284,47 @@ class TextFacts:
         return frozenset(filter(None, map(_bare, self._tokens)))
 
     @LazyProperty
-    def words_by_letter(self) -> dict[str, list[str]]:
-        """All words by their first letter."""
-        by_letter: dict[str, list[str]] = {}
+    def _words_by_beginning(self) -> dict[str, list[str]]:
+        """All words by their first letter, and by their first four."""
+        by_beginning: dict[str, list[str]] = {}
         for word in self.words:
-            by_letter.setdefault(word[0], []).append(word)
-        return by_letter
+            for beginning in {word[0], word[:4]}:
+                by_beginning.setdefault(beginning, []).append(word)
+        return by_beginning
+
+    def words_like(self, word: str) -> Sequence[str]:
+        """Return the words with the same first letter; of many, those with the same first four."""
+        words = self._words_by_beginning.get(word[0], ())
+        return words if len(words) <= _MAX_LIKE else self._words_by_beginning.get(word[:4], ())
 
     @LazyProperty
-    def initials(self) -> str:
-        """The first letters of all words, in order."""
-        return "".join(token[0].lower() for token in self._tokens if token[0].isalpha())
+    def acronyms(self) -> frozenset[str]:
+        """The runs of first letters of its words that can be acronyms."""
+        initials = (token[0].lower() for token in self._tokens if token[0].isalpha())
+        return frozenset(acronyms_of("".join(initials)))
 
     @LazyProperty
     def names(self) -> tuple[Name, ...]:
         """The names, in languages with capitals."""
-        capitals = {i: mark for i, mark in self._marks if mark.capital}
+        capitals = {i: mark for i, mark in self._marks if mark.capital and not self._is_unit(i)}
         return tuple(self._runs(capitals)) if capitals else ()
+
+    def _is_unit(self, at: int) -> bool:
+        """Return whether a word with a capital is a unit at a number: `5 USD`, `EUR 5`, `US$5`."""
+        tokens = self._tokens
+        before, after = (tokens[at - 1] if at else ""), (*tokens[at + 1 : at + 2], "")[0]
+        if after == "$":
+            return True
+        unit = self.rules.units.get(tokens[at])
+        is_money = unit is not None and unit.dimension == "money"
+        return unit is not None and (before[:1].isdecimal() or (is_money and after[:1].isdecimal()))
 
     def _runs(self, capitals: Mapping[int, _Token]) -> Iterator[Name]:
         """Yield the names that runs of capitalised words are."""
         tokens, run = self._tokens, list[int]()
-        is_title = len(capitals) > max(len(tokens) * _TITLE, 3)
+        least = 2 if self.rules.capital_nouns else 1
+        n_capitals = sum(mark.capital >= least for mark in capitals.values())
+        is_title = n_capitals > max(len(tokens) * _TITLE, 3)
         for at in capitals:
             if run:
                 distance = at - run[-1]
@@ -330,6 +360,12 @@ class TextFacts:
         if isinstance(fact, Name):
             return self.text[self._spans[fact.start][0] : self._spans[fact.end][1]]
         return self.text[fact.start : fact.end]
+
+
+def acronyms_of(initials: str) -> Iterator[str]:
+    """Yield the runs of initials that are as long as acronyms."""
+    for length in range(2, _MAX_ACRONYM + 1):
+        yield from (initials[i : i + length] for i in range(len(initials) - length + 1))
 
 
 def _spans_of(pattern: re.Pattern[str] | None, text: str) -> list[tuple[int, int]]:
@@ -379,4 +415,6 @@ def text_facts(text: str, lang: str) -> TextFacts:
     rules = rules_for(lang)
     if rules.is_han:
         text = _HAN_SPACE.sub("", text)
+    elif not text.isascii() or "`" in text:
+        text = _APOSTROPHE.sub("'", text)
     return TextFacts(text, rules)

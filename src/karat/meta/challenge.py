@@ -230,12 +230,12 @@ def _segment_metrics(metrics: Metrics) -> list[Metric]:
     """Return the forms of metrics for segments; raise if their direction is unknown."""
     scorers = load_metrics(m.of_segments() for m in load_metrics(metrics))
     for scorer in scorers:
-        scorer.check_direction()
         if not scorer.reads_texts:
             raise InputError(
                 f"{scorer}: these are scores of given texts, and a challenge set has other texts: "
                 "leave it out"
             )
+        scorer.check_direction()
     return scorers
 
 

@@ -49,8 +49,8 @@ COLUMN_NAMES: Mapping[str, tuple[str, ...]] = {
     "applies": ("applies", "applicable", "pert_check"),
 }
 """Role -> usual names of its column; `applies` is false for pairs to leave out."""
-NEEDED = ("good", "bad", "phenomenon")
-"""Roles that a table must have; metrics may need references, too."""
+NEEDED = {"good": "good text", "bad": "bad text", "phenomenon": "phenomenon"}
+"""Roles that a table must have, in words; metrics may need references, too."""
 SEVERITIES = ("critical", "major", "minor", "base")
 """Severities in their order; others follow."""
 CRITICAL = "critical"
@@ -153,7 +153,7 @@ def read_challenge(
     """Read a challenge set: a table, or a folder of tables such as DEMETR.
 
     Pairs that are not applicable, and pairs whose bad text equals the good text or a reference, are
-    left out and counted.
+    left out and counted. Names of phenomena that differ only in case are one phenomenon.
 
     Args:
         source: path of a file or folder, data frame, list of dicts or dict of lists.
@@ -173,6 +173,7 @@ def read_challenge(
     is_folder = is_path and os.path.isdir(source)
     tables = _table_files(Path(source)) if is_folder else [source]
     pairs: list[ChallengePair] = []
+    spellings: dict[str, str] = {}
     left_out: Counter[str] = Counter()
     for i, table_source in enumerate(tables):
         table = read_table(table_source, reading)
@@ -180,13 +181,14 @@ def read_challenge(
             if isinstance(pair, str):
                 left_out[pair] += 1
             else:
-                pairs.append(pair)
+                name = spellings.setdefault(pair.phenomenon.casefold(), pair.phenomenon)
+                pairs.append(pair._replace(phenomenon=name))
         if is_folder:
             progress(i + 1, len(tables), "Reading")
     name = os.path.basename(os.path.abspath(source)) if is_path and source != "-" else "table"
     if not pairs:
-        reasons = "; ".join(f"{count:,} {reason}" for reason, count in left_out.items())
-        raise InputError(f"{name}: no pair is left: {reasons}")
+        reasons = "; ".join(f"{count:,} left out: {reason}" for reason, count in left_out.items())
+        raise InputError(f"{name}: no pair is left ({reasons})")
     notes = [f"Pairs left out: {count:,}; {reason}." for reason, count in left_out.items()]
     return ChallengeSet(name, tuple(pairs), (*notes, *_reference_note(pairs)))
 
@@ -276,8 +278,9 @@ def _find_columns(table: InputTable, columns: Mapping[str, str]) -> dict[str, li
     if "reference" not in roles and "reference1" in by_name:
         roles["reference"] = [c for key, c in by_name.items() if re.fullmatch(r"reference\d+", key)]
     if missing := [role for role in NEEDED if role not in roles]:
+        subjects = " or the ".join(NEEDED[role] for role in missing)
         raise InputError(
-            f"{table.name}: no column has the {' or the '.join(missing)} of each pair (it has "
+            f"{table.name}: no column has the {subjects} of each pair (it has "
             f"{short(list_columns(table.columns))}): name it, as in --column {missing[0]}=NAME"
         )
     return roles

@@ -29,6 +29,7 @@ _LANGUAGE = re.compile(r"[a-z]{2,3}")
 _NUMBER = re.compile(r"(?<![A-Za-z0-9])[0-9]+(?![A-Za-z0-9])")
 _WORD = re.compile(r"[^\W_]+(?:[-.'’][^\W_]+)*")
 _SENTENCE_ENDS = ".!?…:;\"“”„«»'‘(*—–-。！？："
+_PLAIN_LETTERS = str.maketrans({"’": "'", "ı": "i", "ſ": "s", "\u0307": ""})
 _MIN_UNITS = 4
 """Words, or characters of languages without spaces, that a text needs for most errors."""
 
@@ -138,6 +139,11 @@ def _like(model: str, text: str) -> str:
     return text[:1].upper() + text[1:] if model[:1].isupper() else text
 
 
+def _plain(phrase: str) -> str:
+    """Return a phrase of a text as the rules write it, also with letters that match by case."""
+    return phrase.lower().translate(_PLAIN_LETTERS)
+
+
 def _replace(text: str, span: tuple[int, int], replacement: str) -> str:
     return text[: span[0]] + replacement + text[span[1] :]
 
@@ -176,7 +182,7 @@ def _plant_negation(place: _Place) -> str | None:
     positive = {negative: phrase for phrase, negative in (*rules.removals, *rules.negations)}
     if negated := rules.matches([*positive], text):
         match = rng.choice(negated)
-        phrase = positive[match[0].lower().replace("’", "'")]
+        phrase = positive[_plain(match[0])]
         return _replace(text, match.span(), _like(match[0], phrase))
     if rules.pattern(rules.negators).search(text) or re.search("[?？]", text):
         return None
@@ -185,7 +191,7 @@ def _plant_negation(place: _Place) -> str | None:
     if not matches:
         return None
     match = rng.choice(matches)
-    return _replace(text, match.span(), _like(match[0], negative[match[0].lower()]))
+    return _replace(text, match.span(), _like(match[0], negative[_plain(match[0])]))
 
 
 def find_names(text: str, rules: LanguageRules) -> list[re.Match[str]]:
@@ -408,7 +414,7 @@ def _notes(
     if not rules.names:
         uncovered.append("name")
     if left_out := [name for name in uncovered if name in names]:
-        yield f"Left out: {' and '.join(left_out)}. There are no rules for {rules.lang}."
+        yield f"Left out: {' and '.join(left_out)}, which the rules for {rules.lang} do not cover."
     if "number" in names and not rules.numbers:
         yield f"Only digits are changed: there are no number words for {rules.lang}."
     planted = {pair.phenomenon for pair in pairs}

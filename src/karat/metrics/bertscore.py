@@ -219,8 +219,8 @@ def read_baseline(path: str, layer: int, _digest: str) -> tuple[float, float, fl
             p, r, f = map(float, row[1:])
         except ValueError:
             p = r = f = math.nan
-        if not all(value < 1 for value in (p, r, f)):
-            problem = f"found {quoted(','.join(row))}; expected three numbers below 1"
+        if not all(-math.inf < value < 1 for value in (p, r, f)):
+            problem = f"found {quoted(','.join(row))}; expected three finite numbers below 1"
             raise InputError(f"{path}: line {number}: {problem}")
         return p, r, f
     layers = ", ".join(row[0] for row in rows if row)

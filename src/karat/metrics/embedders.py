@@ -187,6 +187,9 @@ class OnnxSession:
     def __init__(self, subject: str, model: Path | bytes) -> None:
         """Load a file or its bytes; `subject` is the model in messages."""
         library = import_package("onnxruntime", subject)
+        if isinstance(model, Path) and _is_lfs_pointer(model):
+            problem = f"{model.name} is a pointer of Git LFS, not the model"
+            raise InputError(f"{subject}: {problem}: fetch it with git lfs pull")
         options = library.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = _FATAL
@@ -210,6 +213,11 @@ class OnnxSession:
         """Return one output; inputs that the model does not have are left out."""
         inputs = {name: arrays[name] for name in self._inputs}
         return np.asarray(self._session.run([output], inputs, self._run_options)[0])
+
+
+def _is_lfs_pointer(file: Path) -> bool:
+    with file.open("rb") as content:
+        return content.read(40).startswith(b"version https://git-lfs.")
 
 
 def load_tokenizer(subject: str, folder: Path) -> Any:

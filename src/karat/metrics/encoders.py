@@ -106,7 +106,8 @@ class Encoder(ABC):
         if not ids.shape[1]:
             return np.zeros((*ids.shape, self._dim), np.float32)
         # Numbers that overflow are rejected below, and need no warning.
-        with explain_errors(self.subject, "the model failed"), np.errstate(all="ignore"):
+        problem = "the model failed (are its files of one model?)"
+        with explain_errors(self.subject, problem), np.errstate(all="ignore"):
             output = self._run(ids)
         if output.ndim != 3 or output.shape[:2] != ids.shape or not output.shape[2]:
             problem = f"it gave numbers of shape {output.shape} for {ids.shape[1]} tokens"
@@ -151,17 +152,17 @@ def _split(members: list[int], size: int) -> Iterator[list[int]]:
 
 
 def _max_tokens(folder: Path, truncation: Any) -> int | None:
-    """Return the most tokens of a text: the tokenizer's limit, else that of the positions."""
-    limit = read_json(folder / "tokenizer_config.json", dict).get("model_max_length")
-    if _is_limit(limit):
-        return int(limit)
+    """Return the most tokens of a text: the limit of the tokenizer or, if lower, of positions."""
+    limits = [read_json(folder / "tokenizer_config.json", dict).get("model_max_length")]
     config = read_json(folder / "config.json", dict)
     positions = config.get("max_position_embeddings")
     if _is_limit(positions):
         # RoBERTa numbers positions from the one after the padding.
         is_roberta = "roberta" in str(config.get("model_type")) or "camembert" in str(config)
         offset = int(config.get("pad_token_id") or 0) + 1 if is_roberta else 0
-        return int(positions) - offset
+        limits.append(int(positions) - offset)
+    if tokens := [int(limit) for limit in limits if _is_limit(limit)]:
+        return min(tokens)
     return int(truncation["max_length"]) if truncation else None
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from karat.arrays import Floats, NDArray, np
 from karat.errors import InputError, MetricError, quoted
 from karat.facts.comparing import CHECKS, FactChange, fact_changes
+from karat.facts.languages import has_other_language
 from karat.facts.rules import LANGUAGES, rules_for
 from karat.metrics.base import Metric
 from karat.metrics.pairs import Pairs
@@ -32,6 +33,8 @@ AGAINST = {
     SOURCE: "the source, which an evaluation set has",
 }
 """Text -> what it is."""
+_NOTED_SHARE = 0.2
+"""Share of outputs in another language above which a note says so."""
 _STOP_INTERVAL = 256  # segments between two checks whether to stop
 
 
@@ -132,19 +135,21 @@ class FactAgreement(Metric):
         return (metric,)
 
     def columns(self) -> tuple[str, ...]:
-        return ("clean", *CHECKS, "segments")
+        """Return the columns: flags of each segment, and whether it has another language."""
+        return ("clean", *CHECKS, "other_language", "segments")
 
     def rows(self, pairs: Pairs) -> NDArray[Any]:
         texts = pairs.candidates.views("mixed").strings()
-        rows = np.zeros((len(texts), len(CHECKS) + 2), np.int64)
+        rows = np.zeros((len(texts), len(self.columns())), np.int64)
         rows[:, -1] = 1
         columns = {name: k for k, name in enumerate(CHECKS, 1)}
         for at, (text, against) in enumerate(zip(texts, self._compared(pairs), strict=True)):
             if pairs.check is not None and at % _STOP_INTERVAL == 0:
                 pairs.check()
+            rows[at, -2] = has_other_language(text, self.lang)
             for change in self._changes(text, against):
                 rows[at, columns[change.check]] = 1
-        rows[:, 0] = ~rows[:, 1:-1].any(axis=1)
+        rows[:, 0] = ~rows[:, 1:-2].any(axis=1)
         return rows
 
     def _compared(self, pairs: Pairs) -> Iterator[Sequence[str]]:
@@ -198,6 +203,17 @@ class FactAgreement(Metric):
             value = 1 - counts[:, 1 + CHECKS.index(self.checks[0])] / segments
         parts = {name: counts[:, k] for k, name in enumerate(CHECKS, 1) if name in self.checks}
         return {"value": value, **parts, "segments": counts[:, -1]}
+
+    def notes(self, row: NDArray[Any]) -> tuple[str, ...]:
+        """Return a note if many outputs seem to be in another language."""
+        n_other, segments = int(row[-2]), int(row[-1])
+        if n_other <= _NOTED_SHARE * segments:
+            return ()
+        seem = "seems" if n_other == 1 else "seem"
+        outputs = f"{segments:,} output{'s' * (segments != 1)}"
+        share = f"{n_other:,} of {outputs} {seem} to be in another language"
+        advice = "give it, as in facts:lang=de, or lang=other if there are no rules for it"
+        return (f"{share} than {LANGUAGES[self.lang]}: {advice}",)
 
     def remarks(self) -> tuple[str, ...]:
         """Return a note if names are left out."""

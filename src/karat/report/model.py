@@ -342,6 +342,8 @@ def metric_label(metric: Metric | str) -> str:
     """Return the usual name of a metric with its defaults, else its name with its settings."""
     name = str(metric)
     given_name = name.removeprefix("given:metric=").removeprefix("given:column=")
+    if name.startswith("bertscore:model=") and "," not in name:
+        return "BERTScore"
     return _LABELS.get(name) or unquote_value(given_name) or given_name
 
 

@@ -162,11 +162,15 @@ def challenge_basis(result: ChallengeResult) -> str:
     for row in result.rows:
         pairs[row.metric] = pairs.get(row.metric, 0) + row.pairs
     severities = dict.fromkeys((row.severity, row.phenomenon) for row in result.rows)
-    counts = f"{format_count(max(pairs.values()), 'pair')}, {len(severities)} phenomena"
+    n_phenomena = len(severities)
+    subjects = f"{n_phenomena} phenomen{'on' if n_phenomena == 1 else 'a'}"
+    counts = f"{format_count(max(pairs.values()), 'pair')}, {subjects}"
     subject = _Subject.of_metric(result, result.rows[0].metric)
     n_compared, scope = len(subject.compared), ""
-    if n_compared < len(subject.errors):
+    if 1 < n_compared < len(subject.errors):
         scope = f" Weakest and strongest: of the {n_compared} critical ones."
+    elif n_compared < len(subject.errors):
+        scope = " Named: the only critical one."
     elif len({row.pairs < MIN_PAIRS for row in result.rows}) == 2:
         scope = f" Weakest and strongest: of phenomena with {MIN_PAIRS} pairs or more."
     return f"{counts}.{scope} {_BASIS}"

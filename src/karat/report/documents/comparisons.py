@@ -233,12 +233,18 @@ def _detectable_sentences(comparison: Comparison, tests: ComparisonTests) -> Ite
     for row in comparison.rows:
         if row.verdict == UNDECIDED and row.detectable is not None and row.detectable > 0:
             largest[row.metric] = max(row.detectable, largest.get(row.metric, 0.0))
-    if not largest:
+    count = format_count(tests.units, tests.unit)
+    beyond = [m for m, x in largest.items() if m.bounded and x > m.full_scale]
+    if beyond:
+        names = join_names([metric_label(m) for m in beyond])
+        yield f"{count} cannot reliably detect any difference in {names} (80% power)."
+    texts = [
+        f"{x:.{score_digits(m)}f} {metric_label(m)}" for m, x in largest.items() if m not in beyond
+    ]
+    if not texts:
         return
-    texts = [f"{x:.{score_digits(m)}f} {metric_label(m)}" for m, x in largest.items()]
     example = ", for example" if len(texts) > MAX_LISTED_DIFFERENCES else ""
     differences = join_names(texts[:1] if example else texts)
-    count = format_count(tests.units, tests.unit)
     yield f"{count} can detect a difference of {differences} or more{example} (80% power)."
 
 
