@@ -204,6 +204,13 @@ def stop_list(folder: Path) -> object:
     return stop_words(str(folder / "stop.txt"))
 
 
+def spans(folder: Path) -> object:
+    """Compare the spans in all files of a folder."""
+    import karat as kt
+
+    return len(kt.compare_spans(sorted(folder.iterdir())).rows)
+
+
 def challenge(folder: Path) -> object:
     """Read a folder of tables of pairs."""
     import karat as kt
@@ -307,6 +314,7 @@ READERS = {
     "table tsv": Reader(samples.tsv_table, table("t.tsv.gz")),
     "table jsonl": Reader(samples.jsonl_table, table("t.jsonl")),
     "outputs": Reader(samples.exports, outputs),
+    "spans": Reader(samples.spans, spans),
     "challenge set": Reader(samples.challenge, challenge),
     "records csv": Reader(samples.csv_records, records("t.csv")),
     "records text": Reader(samples.encoded_records, records("t.csv")),

@@ -458,6 +458,31 @@ def csv_table(dice: random.Random) -> Files:
     return {"t.csv": rows(("candidate", "reference"), *text_pairs, by=",")}
 
 
+def spans(dice: random.Random) -> Files:
+    """Marked errors of two judges: JSON lines, an MQM table and an export of Appraise."""
+    marks = [{"start": k, "end": k + dice.randint(1, 9), "severity": "major"} for k in range(2)]
+    lines = [
+        {"system": "A", "segment": str(k), "judge": judge, "spans": marks[: dice.randint(0, 2)]}
+        for k in range(2)
+        for judge in ("ann", "bob")
+    ]
+    columns = ("system", "doc", "doc_id", "seg_id", "rater", "source", "target", "severity")
+    mqm = [
+        ("A", "d", "1", str(k), "cleo", "s", f"{sentence(dice)} <v>x</v>", "Minor") for k in (1, 2)
+    ]
+    marked = json.dumps([{"start_i": 1, "end_i": 4, "severity": "minor"}]).replace('"', '""')
+    appraise = "".join(
+        f'{judge},A,{k},TGT,eng,deu,80,d#A,False,"{marked}",1.0,2.0\n'
+        for k in (1, 2)
+        for judge in ("ann", "bob")
+    )
+    return {
+        "s.jsonl": objects(*lines),
+        "mqm.tsv": rows(columns, *mqm),
+        "esa.csv": appraise.encode(),
+    }
+
+
 def challenge(dice: random.Random) -> Files:
     """Pairs of a good and a bad text: a CSV table, and a JSON file as in DEMETR."""
     columns = ("reference", "good", "bad", "phenomenon", "severity", "id")

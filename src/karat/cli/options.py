@@ -115,6 +115,8 @@ def setting_option(name: str, declared: Field[Any], **look: Any) -> Callable[[F]
         value_kind = WholeNumbers() if items is int else Numbers()
     elif (about["low"], about["high"]) == (0.0, 1.0):
         value_kind = share()
+    elif kind is float:
+        value_kind = float
     return option(spelling, about["help"], value_kind, default, **more)
 
 

@@ -26,6 +26,7 @@ from karat.cli.parameters import (
 from karat.cli.show import check_output, note, say, show
 from karat.errors import InputError, Interrupted, OutputError, quoted
 from karat.headings import INPUT, MODEL, OUTPUT
+from karat.meta.settings import JudgeCheckSettings, SpanSettings
 from karat.nuggets.cli import options as nuggets_options
 from karat.progress import Bar
 from karat.report.render.renderers import FORMATS
@@ -315,6 +316,8 @@ COMMANDS = {
     "ratings": ("karat.llm.cli:judge_ratings", "Rate outputs on the scale of a dimension."),
     "pairs": ("karat.llm.cli:judge_pairs", "Compare outputs of two systems, in both orders."),
     "nuggets": ("karat.llm.cli:judge_nuggets", "Decide which responses contain which nuggets."),
+    "check": ("karat.llm.cli:judge_check", "Test whether a judge may replace people."),
+    "spans": ("karat.llm.cli:judge_spans", "Compare the errors that judges marked in outputs."),
     "prompts": ("karat.llm.cli:judge_prompts", "List, print or copy the prompts."),
 }
 """Name -> function and its line in `karat judge --help`."""
@@ -328,6 +331,7 @@ judge = command_group(
     karat judge ratings demo -d fluency --endpoint demo -o log.jsonl
     karat judge pairs demo --baseline atlas --endpoint demo -o pairs.jsonl
     karat judge nuggets demo-nuggets --endpoint demo -o labels.jsonl
+    karat judge check SET -j log.jsonl
     """,
 )
 
@@ -418,6 +422,68 @@ def judge_nuggets(
     with Bar() as progress:
         nugget_set = load_nuggets(set_or_path, **load_options, progress=progress)
     run_task(ModelSupportTask(nugget_set, asking.prompt, **settings), asking)
+
+
+@click.command(name="check", cls=Command)
+@options.set_argument
+@options.settings_options(JudgeCheckSettings)
+@option(
+    "--anchor",
+    "File with earlier judgements of the judge, to measure its drift.",
+    path,
+    metavar="FILE",
+)
+@options.output
+@options.human_reader
+def judge_check(
+    source: SetInput, anchor: str | None, format: str, output: str | None, **settings: Any
+) -> None:
+    """Test whether a judge may replace people, and show how it errs.
+
+    The alternative annotator test asks for each person: is the judge at least as close to the other
+    people as this person is? It needs three people who rated the same outputs. The same test runs
+    for judges that see no output; if one of them passes, the verdict is that the test cannot tell.
+    Also shows agreement with people and the judge's errors by system, length, position and time.
+
+    \b
+    karat judge check my-set -j log.jsonl
+    karat judge check my-set -j log.jsonl --annotators expert -o page.html
+    karat judge check my-set -J gpt -d fluency --anchor last-month.jsonl
+    """
+    from karat.meta.judge_check import check_judge
+
+    source.check_output(output, [anchor] if anchor else [])
+    with Bar() as progress:
+        check = check_judge(source.load(progress), anchor=anchor, **settings)
+    show(check, format, output)
+
+
+@click.command(name="spans", cls=Command)
+@click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
+@option(
+    "--model-judge model_judges",
+    "Judge that is a model. Repeat for several.",
+    multiple=True,
+    metavar="NAME",
+)
+@options.settings_options(SpanSettings)
+@options.output
+def judge_spans(files: tuple[str, ...], format: str, output: str | None, **settings: Any) -> None:
+    """Compare the errors that judges marked in outputs: precision, recall and F by characters.
+
+    FILEs are JSON lines, tables of WMT's MQM, or exports of Appraise. Each judge is compared with
+    the other people. A line of JSON has the spans of one judge in one output:
+    {"system": "A", "segment": "1", "judge": "ann",
+    "spans": [{"start": 0, "end": 4, "severity": "major"}]}
+
+    \b
+    karat judge spans my-spans.jsonl
+    karat judge spans my-people.tsv my-model.jsonl --model-judge gpt -o page.html
+    """
+    from karat.meta.span_agreement import compare_spans
+
+    check_output(output, files)
+    show(compare_spans(files, **settings), format, output)
 
 
 TASKS = ("ratings", "pairs", "nuggets", "draft")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat.errors import InputError
 from karat.headings import ADVANCED, INPUT, TESTS
+from karat.score_settings import GROUPINGS, SEGMENT
 from karat.settings import (
     MAX_TRIALS,
     NamedTexts,
@@ -16,6 +17,7 @@ from karat.settings import (
     seed_setting,
     setting,
 )
+from karat.stats.alternative_annotator import EPSILONS, NUMBERS, SIMILARITIES
 from karat.stats.raters import RATERS, THESE
 from karat.stats.significance import CORRECTIONS, SIGNIFICANCE_LEVEL
 from karat.tables.options import named_texts_setting
@@ -274,6 +276,137 @@ class PlantingSettings(Settings):
         metavar="NAME",
     )
     seed: int = seed_setting()
+
+
+@dataclass(frozen=True)
+class JudgeCheckSettings(Settings):
+    """Settings of the check of a judge."""
+
+    dimensions: tuple[str, ...] = setting(
+        (),
+        "Dimension to check, such as fluency. Repeat for several. Default: all that both rated.",
+        items=str,
+        distinct=True,
+        option="-d --dimension dimensions",
+        metavar="NAME",
+    )
+    judges: tuple[str, ...] = setting(
+        (),
+        "Judge to check. Repeat for several. Default: the models that judged SET.",
+        items=str,
+        distinct=True,
+        option="-J --judge judges",
+        metavar="JUDGE",
+    )
+    annotators: str = setting(
+        "crowd",
+        "The people: the better they are, the more a judge may be worse (epsilon: "
+        f"{', '.join(f'{kind} {epsilon:g}' for kind, epsilon in EPSILONS.items())}).",
+        choices=EPSILONS,
+        option="--annotators",
+        heading=TESTS,
+    )
+    epsilon: float | None = setting(
+        None,
+        "Largest amount by which a judge may be worse than a person, 0 to 1. Default: that of "
+        "--annotators.",
+        kind=float,
+        low=0,
+        high=1,
+        option="--epsilon",
+        metavar="X",
+        heading=TESTS,
+    )
+    similarity: str = setting(
+        NUMBERS,
+        "Compare ratings as numbers, by root mean square distance, or as labels, by equality.",
+        choices=SIMILARITIES,
+        option="--similarity",
+        heading=TESTS,
+    )
+    units: str | None = setting(
+        None,
+        "Unit of intervals and tests, which is what was sampled. Default: the documents or "
+        "questions that are known, else segments.",
+        kind=str,
+        choices=(SEGMENT, *GROUPINGS),
+        option="--unit",
+        heading=TESTS,
+        show_default=False,
+    )
+    family: tuple[str, ...] = setting(
+        (),
+        "System of the judge's own family. Repeat for several.",
+        items=str,
+        distinct=True,
+        option="--family",
+        metavar="SYSTEM",
+    )
+    shuffles: int = _trials_setting(
+        200, "Number of shuffled judges that take the same test.", "--shuffles", low=20
+    )
+    seed: int = seed_setting()
+
+    @property
+    def allowance(self) -> float:
+        """Epsilon: how much worse than a person a judge may be."""
+        return EPSILONS[self.annotators] if self.epsilon is None else self.epsilon
+
+
+def _counts_setting(default: tuple[int, ...], help: str, option: str, low: int = 1) -> Any:
+    return setting(
+        default,
+        help,
+        items=int,
+        low=low,
+        high=1_000_000,
+        distinct=True,
+        option=option,
+        heading=TESTS,
+        metavar="N,N,…",
+    )
+
+
+@dataclass(frozen=True)
+class RaterPlanSettings(Settings):
+    """Settings of a plan for raters."""
+
+    dimension: str
+    raters: tuple[int, ...] = _counts_setting(
+        (3, 5, 10), "Numbers of raters of a study. Default: 3,5,10.", "--raters"
+    )
+    items: tuple[int, ...] = _counts_setting(
+        (),
+        "Numbers of items of a study. Default: half of those of SET, as many, and twice as many.",
+        "--items",
+        low=2,
+    )
+    overlap: tuple[int, ...] = _counts_setting(
+        (1, 2, 3), "Numbers of raters of each item. Default: 1,2,3.", "--overlap"
+    )
+    trials: int = setting(500, "Number of simulated pairs of studies.", low=20, high=MAX_TRIALS)
+    seed: int = seed_setting()
+
+
+@dataclass(frozen=True)
+class SpanSettings(Settings):
+    """Settings of the agreement of spans."""
+
+    severity_credit: float = setting(
+        0.5,
+        "Credit for a character that the reference marks with another severity, 0 to 1.",
+        low=0,
+        high=1,
+        option="--severity-credit",
+    )
+    edges: int = setting(
+        3,
+        "Characters by which edges of spans may differ in the tolerant F.",
+        low=0,
+        high=100,
+        option="--edges",
+        metavar="N",
+    )
 
 
 @dataclass(frozen=True)

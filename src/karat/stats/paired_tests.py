@@ -200,8 +200,9 @@ def wilcoxon(
     Args:
         first, second: paired values.
         alternative: `two-sided`, `greater` or `less`.
-        exact: use the exact distribution; by default up to 50 differences without ties. Else the
-            normal distribution is used, with a correction for ties. Without any difference, p is 1.
+        exact: use the exact distribution, given the ties; by default up to 50 differences without
+            ties. Else the normal distribution is used, with a correction for ties. Without any
+            difference, p is 1.
     """
     if alternative not in ALTERNATIVES:
         expected = f"expected one of {', '.join(ALTERNATIVES)}"
@@ -217,7 +218,7 @@ def wilcoxon(
     if exact is None:
         exact = n <= MAX_EXACT_DIFFERENCES and bool((sizes == 1).all())
     if exact:
-        upper, lower = _exact_tails(r_plus, n)
+        upper, lower = _exact_tails(r_plus, ranks)
     else:
         variance = n * (n + 1) * (2 * n + 1) / 24 - float((sizes**3 - sizes).sum()) / 48
         z = (r_plus - n * (n + 1) / 4) / sqrt(variance)
@@ -226,10 +227,13 @@ def wilcoxon(
     return Wilcoxon(r_plus, p[alternative], n, exact)
 
 
-def _exact_tails(r_plus: float, n: int) -> tuple[float, float]:
-    """Return P(R >= r) and P(R <= r) if each of the ranks 1 … n is positive by a fair coin."""
+def _exact_tails(r_plus: float, ranks: Floats) -> tuple[float, float]:
+    """Return P(R >= r) and P(R <= r) if each of the ranks is positive by a fair coin.
+
+    Ties have mid-ranks, so twice a rank is a whole number.
+    """
     shares = np.ones(1)
-    for rank in range(1, n + 1):
+    for rank in (2 * ranks).astype(np.int64).tolist():
         shares = (np.pad(shares, (0, rank)) + np.pad(shares, (rank, 0))) / 2
-    r = round(r_plus)
+    r = round(2 * r_plus)
     return float(shares[r:].sum()), float(shares[: r + 1].sum())

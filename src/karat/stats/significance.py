@@ -129,6 +129,21 @@ def benjamini_hochberg(p_values: ArrayLike) -> Floats:
     return _corrected(p_values, smallest)
 
 
+def benjamini_yekutieli(p_values: ArrayLike) -> Floats:
+    """Correct the p-values of each row by Benjamini and Yekutieli (2001), for dependent tests.
+
+    These are the values of `benjamini_hochberg` times 1 + 1/2 + ... + 1/m, at most 1.
+    """
+    p = np.asarray(p_values, np.float64)
+    ranks = np.arange(1, p.shape[-1] + 1)
+    order = np.argsort(p, axis=-1, kind="stable")
+    scaled = np.take_along_axis(p, order, axis=-1) * (p.shape[-1] * (1 / ranks).sum()) / ranks
+    falling = np.minimum.accumulate(scaled[..., ::-1], axis=-1)[..., ::-1]
+    corrected = np.empty_like(p)
+    np.put_along_axis(corrected, order, np.minimum(falling, 1), axis=-1)
+    return corrected
+
+
 def _corrected(p_values: ArrayLike, correct_sorted: Callable[[Floats, int], Floats]) -> Floats:
     """Apply a correction to the p-values in ascending order; NaN stays NaN and does not count."""
     p = np.asarray(p_values, float)

@@ -20,6 +20,7 @@ from karat.cli.parameters import bundle, flag, integer, option, path
 from karat.cli.show import check_output, command_line, say, show
 from karat.errors import InputError
 from karat.headings import OUTPUT, TESTS
+from karat.meta.settings import RaterPlanSettings
 from karat.progress import Bar
 from karat.score_settings import (
     DEFAULT_METRICS,
@@ -29,6 +30,9 @@ from karat.score_settings import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from karat.meta.rater_plan import RaterPlan
     from karat.metrics.base import Metric
     from karat.results import Result
     from karat.scoring import Scoring
@@ -321,24 +325,46 @@ def compare_command(
 @options.metrics
 @options.limit("--difference", "Difference that matters.")
 @options.settings_options(PowerSettings)
+@option(
+    "--ratings dimension",
+    "Plan ratings by people instead, from those of SET in a dimension: raters, items and raters of "
+    "each item that rank systems alike when a study is repeated.",
+    metavar="NAME",
+)
+@options.settings_options(RaterPlanSettings, "raters", "items", "overlap")
 @options.output
 @options.threads
 def power_command(
-    inputs: InputFiles, metrics: tuple[str, ...], format: str, output: str | None, **settings: Any
+    inputs: InputFiles,
+    metrics: tuple[str, ...],
+    dimension: str | None,
+    raters: tuple[int, ...],
+    items: tuple[int, ...],
+    overlap: tuple[int, ...],
+    format: str,
+    output: str | None,
+    **settings: Any,
 ) -> None:
     """Plan how many units a comparison needs, from a pilot run.
 
     Shows the smallest difference that as many units as the pilot's can find, and for a difference
     that matters the units that it needs. CANDIDATE is a text file, a table or a set, as for `karat
-    compare`.
+    compare`. With --ratings, plan how many raters and items a study with people needs.
 
     \b
     karat power a.txt b.txt -r ref.txt -m bleu
     karat power a.txt b.txt -r ref.txt -m bleu --difference bleu=0.5
     karat power --set demo -m bleu --difference 1 --power 0.9
+    karat power --set demo --ratings adequacy --raters 3,6 --items 50,100
     """
     from karat.power_analysis import power
 
+    design = {"raters": raters, "items": items, "overlap": overlap}
+    if dimension is not None:
+        show(_rater_plan(inputs, metrics, dimension, design, output), format, output)
+        return
+    if design != {name: getattr(RaterPlanSettings, name) for name in design}:
+        raise InputError("--raters, --items and --overlap need --ratings NAME: add it")
     inputs = TableOptions().resolve(inputs, settings["units"], streams=False)
     parsed = inputs.load_metrics(metrics or DEFAULT_METRICS)
     inputs.check(output, parsed)
@@ -349,6 +375,23 @@ def power_command(
         analysis = power(systems, references, chosen.metrics, progress=progress, **settings)
     analysis = replace(analysis, remarks=chosen.remarks)
     show(analysis, format, output)
+
+
+def _rater_plan(
+    inputs: InputFiles,
+    metrics: tuple[str, ...],
+    dimension: str,
+    design: Mapping[str, Any],
+    output: str | None,
+) -> RaterPlan:
+    """Return the stable ranking probabilities of studies with people."""
+    from karat.meta.rater_plan import plan_raters
+
+    if inputs.evalset is None or inputs.candidates or metrics:
+        raise InputError("--ratings is for all systems of a set: use --set alone, without -m")
+    inputs.check(output)
+    with Bar() as progress:
+        return plan_raters(inputs.evalset.load(progress), dimension, **design)
 
 
 @click.command(name="merge", cls=Command)

@@ -1,10 +1,11 @@
-"""The report of `power`: what the pilot's units can show, and how many are needed."""
+"""The reports of `power`: what a pilot can show, how many units and raters are needed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from math import isnan
 
+from karat.meta.rater_plan import RATER_PLAN_COLUMNS, RaterPlan
 from karat.power_analysis import POWER_COLUMNS, PowerAnalysis, PowerRow
 from karat.report.charts.models import Point, XYChart
 from karat.report.model import (
@@ -72,3 +73,47 @@ def _row_sentence(row: PowerRow, analysis: PowerAnalysis) -> str:
         return f"{label}: no number of {unit}s shows a {m} difference of {row.difference:g}."
     needed, pilot = format_count(row.units_needed, unit), f"the pilot has {row.units:,}"
     return f"{label}: a {m} difference of {row.difference:g} needs {needed}; {pilot}."
+
+
+STABLE = 0.9
+"""The stable ranking probability that the answer looks for."""
+
+
+def rater_plan_document(plan: RaterPlan) -> Document:
+    """Return the cheapest stable design, curves by items, and the table."""
+    title = f"Ratings of {plan.name}: {plan.dimension}"
+    points = [
+        Point(row.items, row.stable, group=f"{row.raters} raters, {row.overlap} per item")
+        for row in plan.rows
+    ]
+    axes = "items", "stable ranking probability"
+    chart = XYChart("Stability by number of items", *axes, points, kind="curves", whole_x=True)
+    table = Table("rows", "Designs", RATER_PLAN_COLUMNS, plan.rows, open=True)
+    basis = (
+        "Stable: another study, with other items and raters, orders every pair of systems alike "
+        "that differs significantly. A study where nothing is significant is stable, too."
+    )
+    return Document(
+        title,
+        [Figure(chart.title, chart, "Lines end at the most items."), table],
+        answer=(_plan_sentence(plan),),
+        basis=basis,
+        signatures={"plan": plan.signature},
+    )
+
+
+def _plan_sentence(plan: RaterPlan) -> str:
+    stable = [row for row in plan.rows if row.stable >= STABLE]
+    if not stable:
+        best = max(plan.rows, key=lambda row: row.stable)
+        return (
+            f"No design has a stable ranking probability of {STABLE}; the best is {best.stable:.2f}"
+            f" with {format_count(best.items, 'item')} and {format_count(best.raters, 'rater')}, "
+            f"{best.overlap} per item."
+        )
+    row = min(stable, key=lambda row: (row.ratings, -row.significant))
+    return (
+        f"{format_count(row.items, 'item')} and {format_count(row.raters, 'rater')}, {row.overlap} "
+        f"per item ({format_count(row.ratings, 'rating')}), have a stable ranking probability of "
+        f"{row.stable:.2f}; {row.significant:.0%} of the pairs of systems differ significantly."
+    )
