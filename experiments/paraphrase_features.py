@@ -87,7 +87,7 @@ def transfer(judged: JudgedPairs, pem: PEM) -> None:
         "pivots cosine": COSINE,
         "pivots strings cosine": (*STRINGS, *COSINE),
     }.items():
-        trained = replace(pem, metrics=as_features(metrics)).train(judged)
+        trained = replace(pem, metrics=as_features(metrics)).train(judged, copies="bad")
         scores = trained.score(tested.originals, tested.paraphrases, tested.outputs)
         columns[name] = scores.pem
         line(name, tested, scores.pem)

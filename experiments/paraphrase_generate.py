@@ -46,10 +46,13 @@ def models(parts: PEM, twitter: bool) -> list[PEM]:
     """The model that chooses, and perhaps one that only judges."""
     if not twitter:
         judged = add_controls(kt.load_evalset("demo-paraphrases"), "overall")
-        return [parts.train(judged_rows(judged, "overall"))]
+        return [parts.train(judged_rows(judged, "overall"), copies="bad")]
     plain = kt.load_evalset("paraphrase-twitter")
     overall = judged_rows(plain).overall
-    return [parts.train(judged_rows(add_controls(half, overall))) for half in halves(plain)]
+    return [
+        parts.train(judged_rows(add_controls(half, overall)), copies="bad")
+        for half in halves(plain)
+    ]
 
 
 def halves(evalset: kt.EvalSet) -> list[kt.EvalSet]:

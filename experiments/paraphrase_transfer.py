@@ -90,7 +90,7 @@ def transfer(pem: PEM, learned: tuple[JudgedPairs, JudgedPairs], tested: JudgedP
     print(f"{pem.form}: learned from {learned[0].evalset.name}, tested on {tested.evalset.name}")
     texts = tested.originals, tested.paraphrases
     columns = [
-        (f"PEM, {name}", pem.train(judged).score(*texts).pem)
+        (f"PEM, {name}", pem.train(judged, copies="bad").score(*texts).pem)
         for name, judged in zip(("no controls", "with controls"), learned, strict=True)
     ]
     test_features = pem.features(*texts)

@@ -53,7 +53,7 @@ def test_a_feature_that_tells_nothing_is_refused() -> None:
 
 
 def test_controls_have_the_scores_of_the_paper() -> None:
-    model = untrained("chrf++").train_on_controls(SENTENCES)
+    model = untrained("chrf++").train_on_controls(SENTENCES, copies="bad")
     assert model.score(SENTENCES, SENTENCES).pem.tolist() == [2, 2, 2]
     turned = model.score(SENTENCES, [*SENTENCES[1:], SENTENCES[0]]).pem
     assert turned.mean() == pytest.approx(1, abs=0.2)
@@ -75,8 +75,10 @@ def test_a_model_keeps_its_mean(tmp_path: Path) -> None:
     again = PEM.open(tmp_path / "m.npz")
     assert isinstance(again.combination, ControlMean)
     assert (again.digest, again.description) == (model.digest, model.description)
-    assert "|combine=mean,copy=target F1^6,controls=3|features=ter:" in model.description
-    assert repr(again).endswith("; mean on the scale of controls of 3 sentences>")
+    assert "|combine=mean,controls=3,copies=good|features=ter:" in model.description
+    bad = model.with_copies("bad").description
+    assert "|combine=mean,copy=target F1^6,controls=3,copies=bad|features=ter:" in bad
+    assert repr(again).endswith("; mean on the scale of controls of 3 sentences; copies good>")
     np.testing.assert_array_equal(
         again.score(SENTENCES, OTHERS).pem, model.score(SENTENCES, OTHERS).pem
     )

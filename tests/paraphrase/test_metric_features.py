@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from oracles.tiny_embeddings import write_model2vec
+from oracles.tiny_encoder import slow_bertscore, write_encoder
 
 import karat as kt
 from karat import registry
@@ -163,7 +164,8 @@ def test_texts_that_are_longer_than_a_model_takes_are_noted(tmp_path: Path) -> N
     scores = kt.paraphrase.score_paraphrases({"A": texts}, ["cat", "dog"], pem)
     long = "1 of 2 segments has a text longer than the model takes (8 tokens)"
     assert scores.notes[0].startswith(f"A, feature cosine:model={tmp_path / 'tiny'}: {long}")
-    assert kt.paraphrase.score_paraphrases({"A": ["cat", "cat"]}, ["cat", "dog"], pem).notes == ()
+    (copies,) = kt.paraphrase.score_paraphrases({"A": ["cat", "cat"]}, ["cat", "dog"], pem).notes
+    assert copies.startswith("A: 1 of 2 paraphrases equals its original")
     message = f"feature cosine:model={tmp_path / 'tiny'}: {long}: only its beginning counts"
     assert kt.explain_paraphrases(texts, ["cat", "dog"], pem, segments=[1, 2]).notes == (message,)
     assert kt.explain_paraphrases(texts, ["cat", "dog"], pem, segments=[2]).notes == ()
@@ -256,6 +258,66 @@ def test_evaluation_says_what_metrics_add() -> None:
     assert [gain.second for gain in evaluation.gains] == ["bleu", "no metrics as features"]
     assert evaluation.settings["features"] == ["chrf"]
     assert evaluation.notes[1].startswith("All regressions have the metrics chrf as features")
+
+
+def test_bertscore_and_facts_are_features_in_parts(tmp_path: Path) -> None:
+    folder = write_encoder(tmp_path / "tiny")
+    features = as_features([f"bertscore:model={folder}", "facts", "chrf"])
+    assert [feature.name for feature in features] == [
+        f"bertscore:model={folder}",
+        f"bertscore:model={folder},part=p",
+        f"bertscore:model={folder},part=r",
+        *(f"facts:check={kind}" for kind in ("numbers", "negation", "names")),
+        "chrf",
+    ]
+    pem = replace(plain(), metrics=features)
+    paraphrases, originals = ["cat sat", "the dog did not run 3 times"], ["red cat sat", "dog ran"]
+    columns = pem.features(originals, paraphrases).matrix[:, -7:]
+    for row, texts in zip(columns, zip(paraphrases, originals, strict=True), strict=True):
+        p, r, f = slow_bertscore(*texts)
+        assert row[:3].tolist() == pytest.approx([f, p, r], abs=1e-6)
+    assert columns[:, 3:6].tolist() == [[1, 1, 1], [0, 0, 1]]
+
+
+def test_one_part_stays_one_feature(tmp_path: Path) -> None:
+    name = f"bertscore:model={write_encoder(tmp_path / 'tiny')},part=r"
+    single = as_features([name, "facts:check=numbers"])
+    assert [feature.name for feature in single] == [name, "facts:check=numbers"]
+    whole = as_features([name.removesuffix(",part=r"), "facts"], in_parts=False)
+    assert [feature.name for feature in whole] == [name.removesuffix(",part=r"), "facts"]
+
+
+def test_a_moved_encoder_is_named_once(tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    folder = write_encoder(tmp_path / "tiny")
+    learned = trained(f"bertscore:model={folder}", "facts")
+    mean = replace(PEM.open(), metrics=as_features([f"bertscore:model={folder}"], in_parts=False))
+    mean = mean.train_on_controls(["cat sat", "red dog", "not ran"])
+    expected = [model.score(IN, OUT).pem for model in (learned, mean)]
+    for name, model in (("learned", learned), ("mean", mean)):
+        model.save(tmp_path / f"{name}.npz")
+    moved = folder.rename(tmp_path / "moved")
+    features = ([f"bertscore:model={moved}", "facts"], [f"bertscore:model={moved}"])
+    for name, names, values in zip(("learned", "mean"), features, expected, strict=True):
+        with pytest.raises(InputError, match="name it with --feature"):
+            PEM.open(tmp_path / f"{name}.npz").score(IN, OUT)
+        again = PEM.open(tmp_path / f"{name}.npz").with_metrics(names)
+        np.testing.assert_array_equal(again.score(IN, OUT).pem, values)
+    with pytest.raises(InputError, match="the features of this model are bertscore"):
+        PEM.open(tmp_path / "learned.npz").with_metrics(["facts"])
+
+
+def test_the_parts_of_an_encoder_share_one_note(tmp_path: Path) -> None:
+    pytest.importorskip("sklearn")
+    name = f"bertscore:model={write_encoder(tmp_path / 'tiny')}"
+    pem, long = trained(name), "cat " * 20
+    pem.save(tmp_path / "m.npz")
+    scores = kt.score_paraphrases({"A": [long]}, ["dog"], pem)
+    (note,) = scores.notes
+    assert note.startswith(f"A, feature {name}: 1 of 1 segments has a text longer than the model")
+    metric = kt.metric(f"pem:model={tmp_path / 'm.npz'}")
+    assert metric.corpus([long], ["dog"]).notes == (note.removeprefix("A, "),)
+    assert metric.columns()[5] == "model1_precision"
 
 
 def run(*arguments: str) -> str:

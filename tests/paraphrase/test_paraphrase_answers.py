@@ -47,8 +47,8 @@ def test_intervals_that_overlap_are_named() -> None:
     rows = ("a", 3.0, 2.5, 3.5), ("b", 2.6, 2.2, 2.9), ("c", 2.0, 1.5, 2.4)
     (answer,) = scored(*rows)
     assert answer == (
-        "a has the highest mean PEM: a 3.00 [2.50, 3.50]; b 2.60 [2.20, 2.90] and c 2.00 "
-        "[1.50, 2.40]. Its interval overlaps that of b."
+        "a has the highest mean PEM (copies=good): a 3.00 [2.50, 3.50]; b 2.60 [2.20, 2.90] and "
+        "c 2.00 [1.50, 2.40]. Its interval overlaps that of b."
     )
     (apart,) = scored(rows[0], rows[2])
     assert "overlaps" not in apart
@@ -63,9 +63,11 @@ def test_a_tie_has_no_best_system() -> None:
 
 
 def test_without_resamples_there_is_no_interval() -> None:
-    assert scored(("a", 3.0, None, None)) == ("Mean PEM on a scale from 1 to 5: a 3.00.",)
+    assert scored(("a", 3.0, None, None)) == (
+        "Mean PEM (copies=good) on a scale from 1 to 5: a 3.00.",
+    )
     (answer,) = scored(("a", 3.0, None, None), ("b", 2.9, None, None))
-    assert answer == "a has the highest mean PEM: a 3.00; b 2.90."
+    assert answer == "a has the highest mean PEM (copies=good): a 3.00; b 2.90."
     scores = kt.score_paraphrases({"a": OUT, "b": IN}, IN, resamples=0)
     assert {(row.low, row.high) for row in scores.rows} == {(None, None)}
     assert not {"low", "high"} & scores.records()[0].keys()
@@ -88,7 +90,8 @@ def test_a_model_without_a_score_has_no_headline() -> None:
 def test_only_a_bundled_model_has_a_caution(tmp_path: Path) -> None:
     assert "This is the small bundled model" in SCORES.notes[0]
     PEM.open().save(tmp_path / "own.npz")
-    assert kt.score_paraphrases(OUT, IN, tmp_path / "own.npz").notes == ()
+    notes = kt.score_paraphrases(OUT, IN, tmp_path / "own.npz", copies="bad").notes
+    assert notes == ()
 
 
 # ------------------------------------------------------------------------------------- evaluate

@@ -45,7 +45,7 @@ def test_the_best_come_first_and_have_their_parts() -> None:
     for original, paraphrases in zip(LINES[:1], generated[:1], strict=True):
         sure = [paraphrase.confidence for paraphrase in paraphrases]
         assert sure == sorted(sure, reverse=True)
-        again = model().score(
+        again = model().for_rewriting.score(
             [original] * len(paraphrases), [paraphrase.text for paraphrase in paraphrases]
         )
         for paraphrase, parts in zip(paraphrases, np.stack(again, axis=1), strict=True):

@@ -60,7 +60,7 @@ def test_its_name_and_signature(tmp_path: Path) -> None:
     assert str(metric) == f"pem:model={place}"
     assert str(PEMMetric()) == "pem"
     assert parse(str(metric)) == metric
-    assert f"pem:model={place}@{table_digest(place)}|" in metric.signature()
+    assert f"pem:model={place}@{table_digest(place)},copies=good|" in metric.signature()
     assert parse(metric.signature()) == metric
     other = metric.signature().replace(place, "bundled-paper")
     with pytest.raises(MetricError, match="is not the one of the signature"):
@@ -82,8 +82,9 @@ def test_what_cannot_be_scored(tmp_path: Path) -> None:
 
 
 def test_the_catalogue_says_its_scale() -> None:
-    (row,) = kt.list_metrics("pem").rows
-    assert (row.title, row.range, row.scale, row.setting) == ("pem", "1 to 5", 5.0, "model")
+    rows = kt.list_metrics("pem").rows
+    assert [row.setting for row in rows] == ["model", "copies"]
+    assert {(row.title, row.range, row.scale) for row in rows} == {("pem", "1 to 5", 5.0)}
 
 
 @pytest.fixture

@@ -62,8 +62,10 @@ def test_the_bundled_model_is_not_below_its_pivot_f1(
     assert pem > pivot + 0.02
     first = list(dict.fromkeys(originals))
     controls = control_sentences(first)
-    means = {name: PEM.open().score(first, texts).pem.mean() for name, texts in controls.items()}
+    bad = PEM.open().with_copies("bad")
+    means = {name: bad.score(first, texts).pem.mean() for name, texts in controls.items()}
     assert means["control-identity"] == 2
+    assert PEM.open().score(first, first).pem.tolist() == [5] * len(first)
     assert means["control-random"] == pytest.approx(1, abs=0.2)
     assert means["control-unigram"] == pytest.approx(1, abs=0.2)
 

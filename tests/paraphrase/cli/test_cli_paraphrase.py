@@ -48,7 +48,10 @@ def texts(folder: Path) -> None:
 def test_the_bundled_model_answers_at_once(output: Callable[..., str]) -> None:
     files = ("out.txt", "same.txt", "odd.txt")
     report = json.loads(
-        output("paraphrase", "score", *files, "--originals", "in.txt", "--segments", "-f", "json")
+        output(
+            *("paraphrase", "score", *files, "--originals", "in.txt", "--segments"),
+            *("--copies", "bad", "-f", "json"),
+        )
     )
     rows = {row["system"]: row for row in report["rows"]}
     assert rows["out"]["pem"] > rows["same"]["pem"]
@@ -113,7 +116,8 @@ def test_controls_are_learned_from_only_when_asked_for(
         model = PEM.open(folder / name)
         assert model.about["judged"]["paraphrases"] == 160
         assert model.about["judged"]["controls"] == number
-        assert model.description.endswith(f"|learned=demo-paraphrases,controls={number}")
+        learned = f"|learned=demo-paraphrases,controls={number},copies=good"
+        assert model.description.endswith(learned)
 
 
 def test_controls_of_the_set_itself_are_counted(output: Callable[..., str]) -> None:

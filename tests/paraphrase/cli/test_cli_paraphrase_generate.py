@@ -47,7 +47,7 @@ def test_rows_are_what_python_gives(output: Output) -> None:
         "1 line is empty, without a paraphrase.",
     ]
     assert "small bundled model" in report["notes"][2]
-    model = PEM.open()
+    model = PEM.open().for_rewriting
     search = "generate:n=2,confidence=0.6,rank_by=confidence,lang=en"
     search += f"|model={model.digest}|karat={kt.__version__}"
     assert report["signature"] == {"pem": model.signature, "generate": search}

@@ -41,6 +41,12 @@ form_option = option(
     choice("paper", "unigram", "rich"),
     heading=ADVANCED,
 )
+copies_option = option(
+    "--copies",
+    "Worth of a copy of the original: good (5), bad (2 of 5, as in the paper) or ignore (no "
+    "score). Default: as in the model.",
+    choice("good", "bad", "ignore"),
+)
 dimension_option = option(
     "-d --dimension", "Dimension of SET that is overall quality. Default: detected.", metavar="NAME"
 )
@@ -50,7 +56,8 @@ dimension_option = option(
 @click.argument("paraphrases", metavar="FILE...", nargs=-1, required=True, type=click.Path())
 @originals_option
 @model_option
-@flag("--segments", "Also show the score of every paraphrase.")
+@copies_option
+@flag("--segments", "Also show the score of every paraphrase, and its changed facts.")
 @option(
     "--feature features",
     "Metric that the model has as a feature, with a file or folder that is elsewhere now. Give "
@@ -75,13 +82,16 @@ def score(
     output: str | None,
     **settings: Any,
 ) -> None:
-    """Score paraphrases by PEM, from 1 (bad) to 5 (same meaning, fluent, other words).
+    """Score paraphrases by PEM, from 1 to 5.
 
-    No references are needed. Each FILE has the paraphrases of one system, in the order of the
-    originals.
+    Words, translations and tokens that the paraphrase shares with its original raise the score of
+    a mean, as that of the bundled model; unshared ones lower it. A regression learned its scale
+    from judgements. No references are needed. Each FILE has the paraphrases of one system, in the
+    order of the originals.
 
     \b
     karat paraphrase score out.txt --originals in.txt
+    karat paraphrase score out.txt --originals in.txt --copies ignore --segments
     karat paraphrase score out.txt --originals in.txt --form paper
     karat paraphrase score a.txt b.txt --originals in.txt --model m.npz --segments
     """
@@ -112,6 +122,7 @@ _advanced = partial(option, kind=float, metavar="X", heading=ADVANCED)
 @option("--model", "Model of `karat paraphrase train`. Default: the small bundled model.", path)
 @option("--pivot", "Pivot language of the model. Default: the first.", metavar="NAME")
 @option("-t --table", "Phrase table to use instead of a model.", path)
+@copies_option
 @options.segment_options("pair")
 @options.output
 @options.as_text
@@ -137,8 +148,9 @@ def explain(
 ) -> None:
     """Explain the scores of paraphrases.
 
-    Shows for each pair PEM and its parts, the phrases of both sentences, their translations into
-    the pivot language, and the pivot n-grams that the two sentences share.
+    Shows for each pair PEM and its parts, shared words, changed numbers, negation and names, the
+    phrases of both sentences, their translations into the pivot language, and the pivot n-grams
+    that the two sentences share.
 
     \b
     karat paraphrase explain out.txt --originals in.txt

@@ -86,10 +86,16 @@ _tokeniser_option = partial(_word_option, default="13a", metavar="TOKENISER")
 )
 @option(
     "--combine",
-    "Combination of the features: a regression learned from --judged, or a mean that needs no "
-    "judgements and does not judge fluency.",
-    choice("regression", "mean"),
+    "Combination of the features: a regression learned from --judged; a mean, which needs no "
+    "judgements and agrees better on text of another kind; or the mean on the scale of --judged.",
+    choice("regression", "mean", "calibrated-mean"),
     "regression",
+)
+@option(
+    "--copies",
+    "Worth of a copy of the original: good (5), bad (2 of 5 in a mean; in a regression, as judged) "
+    "or ignore (no score, and left out of training). Default: bad with --form paper, else good.",
+    choice("good", "bad", "ignore"),
 )
 @option(
     "--smoothing",

@@ -265,7 +265,7 @@ def generate_paraphrases(
         threads: number of threads; by default all processors.
         progress: function that is called with the progress.
     """
-    pem, texts = as_pem(model), as_segments(originals, "originals")
+    pem, texts = as_pem(model).for_rewriting, as_segments(originals, "originals")
     choices: dict[str, Any] = {"confidence": confidence, "rank_by": rank_by, "lang": lang}
     results = generate_lines(pem, texts, n, **choices, threads=threads, progress=progress)
     rows: list[GeneratedRow] = []
@@ -323,7 +323,7 @@ def generate_lines(
     if rank_by not in RANKS:
         raise InputError(f"rank_by={rank_by}: expected one of {', '.join(RANKS)}")
     check_choice("lang", lang, LANGUAGES)
-    generator = require_generator(pem).trusting(lang)
+    generator, pem = require_generator(pem).trusting(lang), pem.for_rewriting
     texts = as_segments(originals, "originals")
     stop = Stop()
 

@@ -1,21 +1,25 @@
-"""Combinations of features: a support vector regression, or a mean that needs no judgements.
+"""Combinations of features: a support vector regression, or means that need few judgements.
 
 The mean is scaled by the paper's three controls. A feature x of adequacy (pivot F1, or a metric) is
 0 at the average of the controls `random` and `unigram`, and 1 for the original itself:
 
     a(x) = (x - none) / (copy - none), clipped to 0 and 1
     A    = 1 + 4 (mean of all a(x))
+
+So an unrelated sentence has about 1, and the original itself 5. If copies are bad paraphrases, they
+have 2 as in the paper, and the power limits the loss to near copies:
+
     PEM  = (1 - c) A + 2 c, where c = (target F1)^6
 
-So the controls have the scores of the paper: 1, 1, and 2 for a copy. The power limits the loss to
-paraphrases that are nearly copies. Fluency is not used.
+A calibrated mean is a + b PEM, where least squares fit a and b > 0 to human scores. Fluency is not
+used.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +39,14 @@ if TYPE_CHECKING:
 POWER = 6
 """Best of 1 to 64 by agreement on half of the judged headlines (docs/lab/pem.md)."""
 COPY = 2.0  # score of the original itself (section 5.1 of the paper)
+SCALE = (1.0, 5.0)  # lowest and highest PEM
+GOOD, BAD, IGNORE = "good", "bad", "ignore"
+COPIES: Mapping[str, str] = {
+    GOOD: "a copy of the original has the highest score",
+    BAD: "a copy has 2 of 5, as in the paper, or what the regression learned for it",
+    IGNORE: "a copy has no score",
+}
+"""Choice of what a copy of the original is worth -> its meaning."""
 
 _LARGEST_MEAN = 1e50
 _MEAN_LAYOUTS = {
@@ -42,6 +54,9 @@ _MEAN_LAYOUTS = {
     "mean_copy": ModelLayout("float64", "features", -_LARGEST_MEAN, _LARGEST_MEAN),
 }
 """The arrays of a mean, in the order of its fields."""
+LINE = "line"
+_LINE_LAYOUTS = {LINE: ModelLayout("float64", "numbers", -_LARGEST_MEAN, _LARGEST_MEAN)}
+"""The array of a calibrated mean: a and b."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +65,7 @@ class ControlMean:
 
     none: Floats  # over unrelated sentences
     copy: Floats  # over the originals themselves
+    copies: str = BAD
 
     @property
     def width(self) -> int:
@@ -66,26 +82,86 @@ class ControlMean:
         adequacy, target = features[:, :-1], features[:, -1]
         parts = np.clip((adequacy - self.none) / (self.copy - self.none), 0.0, 1.0)
         mean = sum(parts.T) / len(self.none)
+        if self.copies != BAD:
+            return np.asarray(1.0 + 4.0 * mean)
         square = target * target  # multiplied out: other powers may differ between processors
         copied = square * square * square
         return np.asarray((1.0 - copied) * (1.0 + 4.0 * mean) + copied * COPY)
+
+    def with_copies(self, copies: str) -> ControlMean:
+        """Return the mean with another choice of what copies are worth."""
+        return replace(self, copies=copies)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the stored arrays."""
         return dict(zip(_MEAN_LAYOUTS, (self.none, self.copy), strict=True))
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> ControlMean:
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], copies: str = BAD) -> ControlMean:
         """Return a stored mean; raise ValueError or KeyError if its arrays are inconsistent."""
         check_arrays(arrays, _MEAN_LAYOUTS)
         none, copy = (arrays[name] for name in _MEAN_LAYOUTS)
         if not len(none) or (none == copy).any():
             raise ValueError("its mean does not separate the original from other sentences")
-        return cls(none, copy)
+        return cls(none, copy, copies)
 
 
-def fit_mean(names: Sequence[str], copies: Floats, unrelated: Floats) -> ControlMean:
-    """Fit the scale to features of the originals themselves and of unrelated sentences."""
+@dataclass(frozen=True, eq=False)
+class CalibratedMean:
+    """A mean on the scale of human scores: intercept + slope x mean."""
+
+    mean: ControlMean
+    intercept: float
+    slope: float  # positive: the order of paraphrases is that of the mean
+
+    @property
+    def width(self) -> int:
+        """Number of inputs of the mean."""
+        return self.mean.width
+
+    def inputs(self, features: PairFeatures) -> tuple[tuple[str, ...], Floats]:
+        """Return the inputs of the mean."""
+        return self.mean.inputs(features)
+
+    def predict(self, features: Floats) -> Floats:
+        """Return one value for each row of features."""
+        return np.asarray(self.intercept + self.slope * self.mean.predict(features))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the stored arrays."""
+        return {**self.mean.arrays(), LINE: np.array([self.intercept, self.slope])}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], copies: str) -> CalibratedMean:
+        """Return a stored mean; raise ValueError or KeyError if its arrays are inconsistent."""
+        check_arrays(arrays, _LINE_LAYOUTS)
+        if len(arrays[LINE]) != 2 or arrays[LINE][1] <= 0:
+            raise ValueError("the line of its mean is not an intercept and a positive slope")
+        return cls(ControlMean.from_arrays(arrays, copies), *arrays[LINE].tolist())
+
+
+def fit_line(mean: ControlMean, features: Floats, human: Floats) -> CalibratedMean:
+    """Fit intercept and slope to human scores by least squares."""
+    predicted = mean.predict(features)
+    x, y = predicted - fsum(predicted) / len(predicted), human - fsum(human) / len(human)
+    variance, covariance = fsum(x * x), fsum(x * y)
+    if covariance <= 0 or variance == 0:
+        raise InputError(
+            "the human scores do not rise with the mean of the features, so no line fits them: "
+            "give judgements that reward the same meaning, or learn --combine regression"
+        )
+    slope = covariance / variance
+    intercept = fsum(human) / len(human) - slope * fsum(predicted) / len(predicted)
+    return CalibratedMean(mean, intercept, slope)
+
+
+def fit_mean(
+    names: Sequence[str], copies: Floats, unrelated: Floats, worth: str = BAD
+) -> ControlMean:
+    """Fit the scale to features of the originals themselves and of unrelated sentences.
+
+    `worth` is what copies are worth, one of `COPIES`.
+    """
     none, copy = (
         np.array([fsum(column) / len(rows) for column in rows.T]) for rows in (unrelated, copies)
     )
@@ -95,7 +171,20 @@ def fit_mean(names: Sequence[str], copies: Floats, unrelated: Floats) -> Control
                 f"feature {name} is {high:g} for a copy and for an unrelated sentence: a mean "
                 "needs features that separate them, so leave it out"
             )
-    return ControlMean(none, copy)
+    return ControlMean(none, copy, worth)
+
+
+def judge_copies(human: Floats, is_copy: Flags, copies: str) -> tuple[Flags, Floats]:
+    """Return which rows to learn from, and all human scores, where good copies have the highest."""
+    is_used = ~is_copy if copies == IGNORE else np.ones(len(human), np.bool_)
+    return is_used, np.where(is_copy, SCALE[1], human) if copies == GOOD else human
+
+
+def score_copies(predicted: Floats, is_copy: Flags, copies: str) -> Floats:
+    """Return predictions on the scale, where copies have the highest score or NaN if so chosen."""
+    scores = np.clip(predicted, *SCALE)
+    worth = {GOOD: SCALE[1], IGNORE: np.nan}.get(copies)
+    return scores if worth is None else np.where(is_copy, worth, scores)
 
 
 _ROWS = 1024  # rows predicted together, to limit memory

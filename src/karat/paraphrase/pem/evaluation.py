@@ -18,6 +18,8 @@ from karat.evalset.loading import SetSource, as_evalset
 from karat.metrics.names import metric
 from karat.paraphrase.pem.combination import (
     GRID,
+    SCALE,
+    CalibratedMean,
     ControlMean,
     SvrSetting,
     cross_predict,
@@ -25,7 +27,7 @@ from karat.paraphrase.pem.combination import (
 )
 from karat.paraphrase.pem.features import MetricNames, PairFeatures, as_features
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, judged_rows
-from karat.paraphrase.pem.model import BUNDLED, PEM, SCALE, as_pem
+from karat.paraphrase.pem.model import BUNDLED, PEM, as_pem
 from karat.progress import Progress, silent
 from karat.results import Result
 from karat.settings import SEED
@@ -207,6 +209,8 @@ def _model_to_evaluate(
     Only a mean of the model's own features keeps its score; regressions are trained on the set.
     """
     pem = as_pem(model, form)
+    if isinstance(pem.combination, CalibratedMean):  # the mean itself has learned nothing
+        pem = replace(pem, combination=pem.combination.mean)
     if features or form not in (None, pem.form) or not isinstance(pem.combination, ControlMean):
         pem = replace(pem, combination=None)
     metrics = as_features(features) if features else pem.metrics

@@ -15,23 +15,25 @@ own n-grams, and each occurrence has weight 1. R is the original and P the parap
     F1 = 2 precision recall / (precision + recall)
 
 Fluency is log10 Pr(P) / length(P). Pr includes the end of the sentence; the length is the number of
-words. Metrics of a paraphrase against its original can be features too, in the last columns. A
-model stores the name of each metric and its identity: all settings, and the content of its files
-instead of their paths.
+words. Metrics of a paraphrase against its original can be features too, in the last columns;
+`bertscore` and `facts` are features for each of their parts. A model stores the name of each metric
+and its identity: all settings, and the content of its files instead of their paths.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from karat import _kernel
-from karat.arrays import Floats, NDArray, np
+from karat.arrays import Flags, Floats, NDArray, np
 from karat.errors import InputError, quoted
 from karat.lm.model import LanguageModel
 from karat.metrics.base import Metric
+from karat.metrics.bertscore import PARTS, BERTScore
+from karat.metrics.facts import FactAgreement
 from karat.metrics.names import metric
 from karat.metrics.ngram import gram_totals
 from karat.metrics.pairs import Counter, Outputs, Pairs, run_batches
@@ -242,9 +244,27 @@ class MetricFeature(NamedTuple):
 MetricNames = Sequence[str | Metric]
 
 
-def as_features(names: MetricNames) -> tuple[MetricFeature, ...]:
-    """Return metrics as features for training; raise early if one cannot be computed."""
-    features = tuple(MetricFeature(metric(name)) for name in names)
+def feature_parts(base_metric: Metric) -> tuple[Metric, ...]:
+    """Return the metrics that are features in place of a metric; of most metrics, itself.
+
+    BERTScore's are its F, precision and recall; those of facts are numbers, negation and names.
+    """
+    if isinstance(base_metric, FactAgreement):
+        return tuple(base_metric.components().values())
+    if isinstance(base_metric, BERTScore) and base_metric.part == "f":
+        return tuple(replace(base_metric, part=part) for part in PARTS)
+    return (base_metric,)
+
+
+def as_features(names: MetricNames, *, in_parts: bool = True) -> tuple[MetricFeature, ...]:
+    """Return metrics as features for training; raise early if one cannot be computed.
+
+    Without `in_parts`, each metric is one feature.
+    """
+    metrics = [metric(name) for name in names]
+    if in_parts:
+        metrics = [part for base_metric in metrics for part in feature_parts(base_metric)]
+    features = tuple(map(MetricFeature, metrics))
     for i, feature in enumerate(features):
         if feature.name in (other.name for other in features[:i]):
             raise InputError(f"feature {feature.name} is given twice: give it once")
@@ -262,8 +282,9 @@ def replace_features(
     """Return the features of a model with the same metrics, whose files were moved."""
     if not names:
         return tuple(trained)
-    features = as_features(names)
-    if [feature.metric.name for feature in trained] != [new.metric.name for new in features]:
+    trained_names = [feature.metric.name for feature in trained]
+    features = as_features(names, in_parts=len(names) != len(trained))
+    if trained_names != [new.metric.name for new in features]:
         expected = ", ".join(feature.name for feature in trained) or "none"
         listed = ", ".join(feature.name for feature in features)
         raise InputError(
@@ -287,12 +308,12 @@ def feature_files(features: Sequence[MetricFeature]) -> list[str]:
 def feature_notes(
     features: Sequence[MetricFeature], totals: Sequence[NDArray[Any]]
 ) -> tuple[str, ...]:
-    """Return the notes of metrics on the sums of their statistics."""
-    return tuple(
-        f"feature {feature.name}: {note}"
-        for feature, total in zip(features, totals, strict=True)
-        for note in feature.metric.of_segments().notes(total)
-    )
+    """Return the notes of metrics on the sums of their statistics; parts of a metric share one."""
+    notes: dict[tuple[str, str], str] = {}
+    for feature, total in zip(features, totals, strict=True):
+        for note in feature.metric.of_segments().notes(total):
+            notes.setdefault((feature.metric.name, note), f"feature {feature.name}: {note}")
+    return tuple(notes.values())
 
 
 FORMS = {
@@ -315,6 +336,7 @@ class PairFeatures:
 
     names: tuple[str, ...]
     matrix: Floats
+    is_copy: Flags  # pairs of equal sentences, case and spaces aside
     metric_names: tuple[str, ...] = ()  # those of the last columns
     notes: tuple[str, ...] = ()  # notes of the metrics on these texts
 
@@ -337,6 +359,10 @@ class PairFeatures:
     def adequacy(self) -> Floats:
         """Pivot F1 and the metrics: the features that measure meaning."""
         return np.column_stack([self.pivot, *map(self.column, self.metric_names)])
+
+    def select(self, rows: Flags) -> PairFeatures:
+        """Return the features of some pairs."""
+        return replace(self, matrix=self.matrix[rows], is_copy=self.is_copy[rows])
 
     def without_pivots(self) -> Floats:
         """Return the features that need no pivot language."""
@@ -369,10 +395,10 @@ class FeatureCounter:
             yield from feature.metric.overlaps()
 
     def rows(self, pairs: Pairs) -> Floats:
-        """Return pairs x features, and add up the statistics of the metrics."""
+        """Return pairs x (features, copy), and add up the statistics of the metrics."""
         features, metric_stats = self.extract(pairs)
         self.metric_sums.append([stats.sum(axis=0) for stats in metric_stats])
-        return features.matrix
+        return np.column_stack([features.matrix, features.is_copy])
 
     def extract(self, pairs: Pairs) -> tuple[PairFeatures, list[NDArray[Any]]]:
         """Return the features of all pairs, and the statistics of each metric."""
@@ -387,22 +413,34 @@ class FeatureCounter:
         single_pairs = pairs.split_references() if self.metrics else pairs
         scored = [feature.score(single_pairs) for feature in self.metrics]
         matrix = np.column_stack([*columns.values(), *(scores for scores, _ in scored)])
-        return self.name_columns(matrix), [stats for _, stats in scored]
+        return self.name_columns(matrix, find_copies(pairs)), [stats for _, stats in scored]
 
-    def name_columns(self, matrix: Floats, notes: tuple[str, ...] = ()) -> PairFeatures:
+    def name_columns(
+        self, matrix: Floats, is_copy: Flags, notes: tuple[str, ...] = ()
+    ) -> PairFeatures:
         """Return a matrix of features with the names of its columns."""
         empty = np.zeros((0, FORMS[self.form].order, 3))
         bags = dict.fromkeys(self.pivots, empty)
         columns = _text_features(bags, empty, np.zeros(0), self.form)
         metric_names = tuple(feature.name for feature in self.metrics)
-        return PairFeatures((*columns, *metric_names), matrix, metric_names, notes)
+        return PairFeatures((*columns, *metric_names), matrix, is_copy, metric_names, notes)
 
     def features(self, *texts: Any, **work: Any) -> PairFeatures:
         """Return the features of every pair of texts; arguments as for `pair_statistics`."""
-        matrix = pair_statistics(self, *texts, **work)
+        rows = pair_statistics(self, *texts, **work)
         totals = [np.sum(batches, axis=0) for batches in zip(*self.metric_sums, strict=True)]
         notes = feature_notes(self.metrics, totals) if totals else ()
-        return self.name_columns(matrix, notes)
+        return self.name_columns(rows[:, :-1], rows[:, -1] > 0, notes)
+
+
+def find_copies(pairs: Pairs) -> Flags:
+    """Return which paraphrases equal their original but for case and spaces."""
+    single_pairs = pairs.split_references()
+    paraphrases, originals = (
+        [" ".join(text.casefold().split()) for text in side.views("mixed").strings()]
+        for side in (single_pairs.candidates, single_pairs.references)
+    )
+    return np.array([a == b for a, b in zip(paraphrases, originals, strict=True)], np.bool_)
 
 
 def _text_features(

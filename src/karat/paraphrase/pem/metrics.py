@@ -9,11 +9,13 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
 
-from karat.arrays import Floats, NDArray, np
-from karat.errors import MetricError
+from karat.arrays import Flags, Floats, NDArray, np
+from karat.errors import InputError, MetricError
 from karat.metrics.base import Metric
+from karat.metrics.bertscore import BERTScore
 from karat.metrics.cosine import Cosine
 from karat.metrics.pairs import Pairs
+from karat.paraphrase.pem.combination import COPIES
 from karat.paraphrase.pem.features import (
     MAX_ORDER,
     MetricFeature,
@@ -127,8 +129,9 @@ class PEMMetric(Metric):
     """PEM (Liu, Dahlmeier and Ng 2010): quality of a paraphrase, 1 to 5; mean over segments.
 
     The candidates are the paraphrases, the references the originals. Several references: the one
-    with the best score, the first of equals. A row is [PEM, its three parts, 1], followed by the
-    statistics of embedding models among the features, for their notes on truncated texts.
+    with the best score, the first of equals. A row is [PEM, its three parts, 1], or zeros if the
+    segment has no score, followed by the statistics of embedding models among the features, for
+    their notes on truncated texts.
     """
 
     name: ClassVar[str] = "pem"
@@ -140,6 +143,34 @@ class PEMMetric(Metric):
         BUNDLED,
         "the file of a model of karat paraphrase train; bundled and bundled-paper are small ones",
     )
+    copies: str | None = setting(
+        None,
+        "worth of a copy of the original: good (5), bad (2) or ignore (none: as in the model)",
+        kind=str,
+        choices=COPIES,
+    )
+
+    def __post_init__(self) -> None:
+        """Leave out a choice that is the model's own, so that one metric has one name."""
+        super().__post_init__()
+        if self.copies is not None:
+            try:
+                own_choice = _open_mapped(self.model).copies
+            except (InputError, OSError):  # reported when the model is used
+                return
+            if self.copies == own_choice:
+                object.__setattr__(self, "copies", None)
+
+    @property
+    def pem(self) -> PEM:
+        """The model, with the choice of what copies are worth."""
+        return open_model(self.model).with_copies(self.copies)
+
+    def _full(self, name: str) -> str:
+        """Return a setting with its digest; the worth of copies is always stated."""
+        if name == "copies":
+            return _open_mapped(self.model).with_copies(self.copies).copies
+        return super()._full(name)
 
     def input_files(self) -> list[str]:
         """Return the files of the model and of the metrics among its features."""
@@ -148,20 +179,20 @@ class PEMMetric(Metric):
     def method(self, references: int | None) -> str:
         """Return the signature without the digest of score files, which differ between runs."""
         model = _open_mapped(self.model)
-        return self.signature(references).replace(f"@{model.digest}|", f"@{model.own_digest}|")
+        return self.signature(references).replace(f"@{model.digest},", f"@{model.own_digest},")
 
     def columns(self) -> tuple[str, ...]:
-        cosine_columns = (name for names in self._columns.values() for name in names)
-        return (*_PEM_PARTS, "segments", *cosine_columns)
+        model_columns = (name for names in self._columns.values() for name in names)
+        return (*_PEM_PARTS, "segments", *model_columns)
 
     @property
     def _columns(self) -> dict[MetricFeature, list[str]]:
         """Columns of the embedding models among the features, numbered from 1."""
         metrics = open_model(self.model).metrics
-        cosines = [feature for feature in metrics if isinstance(feature.metric, Cosine)]
+        embedding = [f for f in metrics if isinstance(f.metric, Cosine | BERTScore)]
         return {
             feature: [f"model{k}_{name}" for name in feature.metric.columns()]
-            for k, feature in enumerate(cosines, 1)
+            for k, feature in enumerate(embedding, 1)
         }
 
     def overlaps(self) -> Iterator[tuple[Recipe, int]]:
@@ -173,16 +204,27 @@ class PEMMetric(Metric):
         return any(feature.metric.slow for feature in open_model(self.model).metrics)
 
     def rows(self, pairs: Pairs) -> NDArray[Any]:
-        model = open_model(self.model)
+        model = self.pem
         features, metric_stats = model.feature_counter.extract(pairs)
         value = model.combine(features)
-        cosine_stats = [metric_stats[model.metrics.index(feature)] for feature in self._columns]
-        rows = np.column_stack([value, *features.parts, np.ones(len(value)), *cosine_stats])
-        return rows[pairs.best(value)]
+        has_score = ~np.isnan(value)
+        model_stats = [metric_stats[model.metrics.index(feature)] for feature in self._columns]
+        rows = np.column_stack([value, *features.parts, np.ones(len(value)), *model_stats])
+        rows[~has_score] = 0.0
+        return rows[pairs.best(np.where(has_score, value, -np.inf))]
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
-        value, *parts = (rows[:, :4] / np.maximum(rows[:, 4:5], 1)).T
+        counts = np.where(rows[:, 4:5] > 0, rows[:, 4:5], np.nan)
+        value, *parts = (rows[:, :4] / counts).T
         return {"value": value, **dict(zip(_PEM_PARTS[1:], parts, strict=True))}
+
+    def has_score(self, rows: NDArray[Any]) -> Flags:
+        """Return which segments have a score: copies may have none."""
+        return np.asarray(rows[:, 4] > 0)
+
+    def without_scores(self, rows: NDArray[Any], left_out: Flags) -> NDArray[Any]:
+        """Return the rows as if some segments had no score."""
+        return np.asarray(np.where(left_out[:, None], 0, rows))
 
     def notes(self, row: NDArray[Any]) -> tuple[str, ...]:
         ends = np.cumsum([5, *map(len, self._columns.values())])

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from karat import __version__
-from karat.arrays import Floats, np
-from karat.errors import InputError
+from karat.arrays import Flags, Floats, np
+from karat.errors import InputError, quoted
 from karat.lm.model import LanguageModel
 from karat.lm.tables import ABOUT as LANGUAGE
 from karat.metrics.base import format_signature
@@ -31,13 +31,22 @@ from karat.paraphrase.align.aligner import Aligner
 from karat.paraphrase.generate import CONFIDENCE
 from karat.paraphrase.generate.generator import Generator
 from karat.paraphrase.pem.combination import (
+    BAD,
+    COPIES,
+    GOOD,
     GRID,
+    IGNORE,
+    LINE,
     POWER,
     SVR,
+    CalibratedMean,
     ControlMean,
     SvrSetting,
+    fit_line,
     fit_mean,
     fit_svr,
+    judge_copies,
+    score_copies,
     search_setting,
 )
 from karat.paraphrase.pem.features import (
@@ -67,13 +76,13 @@ from karat.storage.store import (
     write_store,
 )
 from karat.text.segments import Texts
+from karat.text.tokens import check_choice
 
 if TYPE_CHECKING:
     from karat.paraphrase.generate.paraphraser import Paraphrase
 
 KIND = "paraphrase model"
 VERSION = 1
-SCALE = (1.0, 5.0)  # lowest and highest PEM
 UNSAVED = "the model"  # name in messages of a model without a file
 BUNDLED = "bundled"  # name of the small model that comes with Karat
 _BUNDLED = {BUNDLED: "model.npz", f"{BUNDLED}-paper": "paper.npz"}
@@ -86,12 +95,15 @@ _TRAIN = (
 )
 CAUTIONS = {
     "model.npz": (
-        "This is the small bundled model, which has learned from no judgements and does not judge "
-        "fluency. On 7,159 judged headlines its PEM agreed with people to some degree (Pearson "
-        f"0.52; its pivot F1 alone: 0.49): {_TRAIN}"
+        "This is the small bundled model, which has learned from no judgements. Shared words, "
+        "letters and translations raise its score, and others lower it; a changed number, name or "
+        "negation costs no more than another word, and fluency has no part. On 7,159 judged "
+        "headlines its PEM agreed with people to some degree (Pearson 0.52; its pivot F1 alone: "
+        f"0.49): {_TRAIN}"
     ),
     "paper.npz": (
-        "This is the small bundled model of the paper's form, for trying out only. On 7,159 judged "
+        "This is the small bundled model of the paper's form, for trying out only. Its regression "
+        "learned from invented judges, for whom shared words lower the score. On 7,159 judged "
         "headlines its PEM hardly agreed with people (Pearson 0.04; its pivot F1 alone: 0.40): "
         f"{_TRAIN}"
     ),
@@ -110,6 +122,7 @@ ABOUT = _record(
     metrics=schema.list_of(_record({"name": _text, "identity": _text})),
     mean=_record({"originals": schema.integer(2)}),
     running=schema.boolean,
+    copies=_text,
 )
 """Schema of a model's description."""
 
@@ -127,9 +140,21 @@ class PEMScores(NamedTuple):
 
         Return None without resamples or without PEM scores.
         """
-        if not resamples or np.isnan(self.pem).any():
+        if not (resamples and len(self.pem)) or np.isnan(self.pem).any():
             return None
         return interval(bootstrap_sums(self.pem[:, None], resamples, seed)[:, 0] / len(self.pem))
+
+    def select(self, rows: Flags) -> PEMScores:
+        """Return the scores of some pairs."""
+        return PEMScores(*(column[rows] for column in self))
+
+
+Combination = SVR | ControlMean | CalibratedMean
+
+
+def default_copies(form: str) -> str:
+    """Return what copies are worth in training: bad in the paper's form, good in others."""
+    return BAD if form == "paper" else GOOD
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,12 +164,13 @@ class PEM:
     pivots: Mapping[str, PhraseTable]
     language: LanguageModel
     form: str
-    combination: SVR | ControlMean | None  # None: the model has parts, but no score
+    combination: Combination | None  # None: the model has parts, but no score
     about: Mapping[str, Any]
     generator: Generator | None = None  # None: the model only scores
     name: str = UNSAVED  # name of the model in messages
     metrics: tuple[MetricFeature, ...] = ()  # metrics whose scores are also features
     stored_digest: str = ""  # digest of the file that holds this model; empty if no file does
+    copies: str = BAD  # what a copy of the original is worth, one of `COPIES`
 
     @classmethod
     def of(
@@ -175,13 +201,16 @@ class PEM:
         )
         metrics = f"; {', '.join(feature.name for feature in self.metrics)}" if self.metrics else ""
         learned = "untrained"
-        if mean := self.about.get("mean"):
+        mean, judged = self.about.get("mean"), self.about.get("judged")
+        if mean:
             learned = f"mean on the scale of controls of {mean['originals']:,} sentences"
-        elif judged := self.about.get("judged"):
+        if judged:
             number = judged.get("controls")
             controls = "controls not recorded" if number is None else f"{number:,} controls"
-            learned = f"learned from {judged['paraphrases']:,} judged, {controls}"
-        return f"<PEM {self.form}: {pairs}{metrics}; {learned}>"
+            line = f"{learned}, " if mean else ""
+            learned = f"{line}learned from {judged['paraphrases']:,} judged, {controls}"
+        copies = f"; copies {self.copies}" if self.combination else ""
+        return f"<PEM {self.form}: {pairs}{metrics}; {learned}{copies}>"
 
     def features(
         self, originals: Texts, paraphrases: Texts, outputs: Outputs | None = None, **work: Any
@@ -201,50 +230,122 @@ class PEM:
         """Return the model with the same metrics as features, whose files were moved."""
         return replace(self, metrics=replace_features(self.metrics, metrics))
 
-    def train(self, judged: JudgedPairs, grid: Sequence[SvrSetting] = GRID, **work: Any) -> PEM:
+    def train(
+        self,
+        judged: JudgedPairs,
+        grid: Sequence[SvrSetting] = GRID,
+        *,
+        copies: str | None = None,
+        **work: Any,
+    ) -> PEM:
         """Return the model with a regression trained on judged paraphrases.
 
-        The setting of the regression is chosen from `grid` by cross-validation.
+        The setting of the regression is chosen from `grid` by cross-validation. `copies` is what
+        copies of the original are worth, one of `COPIES`; by default `bad` in the paper's form,
+        else `good`.
         """
+        features, used, learned = self._learn_from(judged, copies, **work)
+        n_folds = min(3, learned["judged"]["originals"])
+        setting = search_setting(features.matrix, used.human, used.originals, grid, n_folds)
+        regression = fit_svr(features.matrix, used.human, setting)
+        return self.with_combination(regression, learned)
+
+    def calibrate(self, judged: JudgedPairs, *, copies: str | None = None, **work: Any) -> PEM:
+        """Return a model of a mean whose scores are on the scale of judged paraphrases.
+
+        `copies` is what copies of the original are worth; by default as in the model.
+        """
+        if not isinstance(self.combination, ControlMean):
+            raise InputError(f"{self.name} has no mean to calibrate: train it on controls first")
+        features, used, learned = self._learn_from(judged, copies or self.copies, **work)
+        mean = self.combination.with_copies(learned["copies"])
+        line = fit_line(mean, mean.inputs(features)[1], used.human)
+        return self.with_combination(line, {**learned, "mean": self.about["mean"]})
+
+    def _learn_from(
+        self, judged: JudgedPairs, copies: str | None, **work: Any
+    ) -> tuple[PairFeatures, JudgedPairs, dict[str, Any]]:
+        """Return features and judged pairs to learn from, and a description of both."""
+        copies = copies or default_copies(self.form)
+        check_choice("copies", copies, COPIES)
         features = self.features(judged.originals, judged.paraphrases, judged.outputs, **work)
-        n_folds = min(3, len(set(judged.originals)))
-        if n_folds < 2:
-            raise InputError(f"{judged.evalset.name}: one original is too few to learn from")
-        setting = search_setting(features.matrix, judged.human, judged.originals, grid, n_folds)
-        regression = fit_svr(features.matrix, judged.human, setting)
+        is_used, human = judge_copies(judged.human, features.is_copy, copies)
+        used = replace(judged, human=human).select(is_used)
+        n_originals = len(set(used.originals))
+        if n_originals < 2:
+            problem = "no original" if n_originals == 0 else "one original"
+            raise InputError(f"{judged.evalset.name}: {problem} is too few to learn from")
         learned = {
             "set": judged.evalset.name,
             "dimension": judged.overall,
-            "paraphrases": int(judged.real.sum()),
-            "controls": int((~judged.real).sum()),
-            "originals": len(set(judged.originals)),
+            "paraphrases": int(used.real.sum()),
+            "controls": int((~used.real).sum()),
+            "originals": n_originals,
         }
-        return self.with_combination(
-            regression, {"judged": learned, "features": list(features.names)}
-        )
+        about = {"judged": learned, "features": list(features.names), "copies": copies}
+        return features.select(is_used), used, about
 
-    def train_on_controls(self, originals: Sequence[str], **work: Any) -> PEM:
-        """Return the model with a mean of its features, scaled by controls of the originals."""
+    def train_on_controls(
+        self, originals: Sequence[str], *, copies: str | None = None, **work: Any
+    ) -> PEM:
+        """Return the model with a mean of its features, scaled by controls of the originals.
+
+        `copies` is what copies of the original are worth, as for `train`.
+        """
         adequacy = {
             name: self.features(originals, sentences, Outputs((name,)), **work).adequacy
             for name, sentences in control_sentences(originals).items()
         }
-        copies, *unrelated = adequacy.values()
+        copied, *unrelated = adequacy.values()
         names = "pivot F1", *(feature.name for feature in self.metrics)
-        mean = fit_mean(names, copies, np.concatenate(unrelated))
-        return self.with_combination(mean, {"mean": {"originals": len(originals)}})
+        copies = copies or default_copies(self.form)
+        mean = fit_mean(names, copied, np.concatenate(unrelated), copies)
+        about = {"mean": {"originals": len(originals)}, "copies": copies}
+        return self.with_combination(mean, about)
 
-    def with_combination(self, combination: SVR | ControlMean, learned: Mapping[str, Any]) -> PEM:
-        """Return the model with another combination; `learned` describes its training data."""
-        about = {k: v for k, v in self.about.items() if k not in ("judged", "features", "mean")}
+    def with_combination(self, combination: Combination, learned: Mapping[str, Any]) -> PEM:
+        """Return the model with another combination.
+
+        `learned` describes its training data, and what copies are worth.
+        """
+        replaced = ("judged", "features", "mean", "copies")
+        about = {k: v for k, v in self.about.items() if k not in replaced} | dict(learned)
+        copies = about.get("copies", BAD)
+        if copies == BAD:  # as in models of earlier versions, which lack the field
+            about.pop("copies", None)
         return replace(
             self,
             combination=combination,
-            about={**about, **learned},
+            about=about,
             metrics=identify_features(self.metrics),
             name=UNSAVED,
             stored_digest="",
+            copies=copies,
         )
+
+    def with_copies(self, copies: str | None) -> PEM:
+        """Return the model with another choice of what copies are worth; None: the same.
+
+        Only a mean takes any choice; what has learned from judgements can ignore copies. The choice
+        is part of the signature, but not of the stored model.
+        """
+        if copies is None or copies == self.copies:
+            return self
+        check_choice("copies", copies, COPIES)
+        combination = self.combination
+        if isinstance(combination, ControlMean):
+            combination = combination.with_copies(copies)
+        elif copies != IGNORE:
+            raise InputError(
+                f"copies={copies}: {self.name} learned from judgements with copies={self.copies}: "
+                f"train one with --copies {copies}, or ignore copies"
+            )
+        return replace(self, combination=combination, copies=copies)
+
+    @property
+    def for_rewriting(self) -> PEM:
+        """The model for ranking its own paraphrases: a mean must not reward near copies."""
+        return self.with_copies(BAD) if isinstance(self.combination, ControlMean) else self
 
     def score(
         self, originals: Texts, paraphrases: Texts, outputs: Outputs | None = None, **work: Any
@@ -267,7 +368,7 @@ class PEM:
         _, inputs = combination.inputs(features)
         if (n_features := inputs.shape[1]) != (width := combination.width):
             raise damaged(self.name, f"its score is of {width} features, not {n_features}")
-        return np.clip(combination.predict(inputs), *SCALE)
+        return score_copies(combination.predict(inputs), features.is_copy, self.copies)
 
     def generate(
         self,
@@ -342,7 +443,8 @@ class PEM:
 
     def signature_of_scores(self, resampling: Mapping[str, object] = MappingProxyType({})) -> str:
         """Return the signature of the scores; `resampling` has the settings of intervals."""
-        return format_signature(f"pem:model={self.label}@{self.digest}", 1, resampling)
+        name = f"pem:model={self.label}@{self.digest},copies={self.copies}"
+        return format_signature(name, 1, resampling)
 
     def signature_with(self, combination: str, resampling: Mapping[str, object]) -> str:
         """Return the signature of an evaluation with another combination of the features."""
@@ -353,13 +455,15 @@ class PEM:
     @property
     def description(self) -> str:
         """Settings of the model in one line."""
-        if mean := self.about.get("mean"):
-            combination = f"combine=mean,copy=target F1^{POWER},controls={mean['originals']}"
-        else:
-            learned = self.about.get("judged", {})
-            controls = f",controls={learned.get('controls', 'unrecorded')}" if learned else ""
-            combination = f"learned={learned.get('set', 'nothing')}{controls}"
-        return self._describe(combination)
+        mean, learned = self.about.get("mean"), self.about.get("judged", {})
+        controls = f",controls={learned.get('controls', 'unrecorded')}" if learned else ""
+        combination = f"learned={learned.get('set', 'nothing')}{controls}"
+        if mean:
+            calibrated = f",{combination}" if learned else ""
+            copy = f",copy=target F1^{POWER}" if self.copies == BAD else ""
+            combination = f"combine=mean{copy},controls={mean['originals']}{calibrated}"
+        copies = f",copies={self.copies}" if self.combination else ""
+        return self._describe(f"{combination}{copies}")
 
     def _describe(self, combination: str) -> str:
         """Return the settings of the model in one line, with the given combination."""
@@ -430,11 +534,16 @@ class PEM:
                 table_name, parts = f"{store.name} ({name})", arrays(f"pivot{k}.")
                 pivots[name] = PhraseTable.of_arrays(table_name, table, parts)
             language = LanguageModel(about.pop("lm"), arrays("lm."), store.name)
-            combination: SVR | ControlMean | None = None
+            combination: Combination | None = None
+            copies = about.get("copies", BAD)
+            if copies not in COPIES:
+                raise ValueError(f"its copies are {quoted(copies)}")
             if about.pop("trained"):
                 combination = SVR.from_arrays(store.arrays)
+            elif LINE in store.arrays:
+                combination = CalibratedMean.from_arrays(store.arrays, copies)
             elif "mean" in about:
-                combination = ControlMean.from_arrays(store.arrays)
+                combination = ControlMean.from_arrays(store.arrays, copies)
             generator = None
             if written := about.pop("generator", None):
                 generator = Generator.of_arrays(store.name, written, arrays("generate."))
@@ -447,7 +556,7 @@ class PEM:
         except InputError as error:
             problem = "a feature of this model is not known here"
             raise type(error)(f"{store.name}: {problem}: {error}") from error
-        model = replace(model, combination=combination, metrics=features)
+        model = replace(model, combination=combination, metrics=features, copies=copies)
         return replace(model, name=store.name, stored_digest=store.digest)
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise, product, repeat
 from typing import Any, NamedTuple, TypeAlias
 
 from karat import __version__
-from karat.arrays import Floats, np
+from karat.arrays import Flags, Floats, np
 from karat.errors import InputError
+from karat.facts.comparing import CHECKS, fact_changes
 from karat.metrics.pairs import Outputs
+from karat.paraphrase.pem.combination import GOOD, IGNORE
 from karat.paraphrase.pem.features import (
     FORMS,
     MetricNames,
@@ -62,6 +65,8 @@ class ParaphraseRow(NamedTuple):
     pivot_f1: float
     fluency: float
     target_f1: float
+    changes: str
+    """Changed numbers, negation and names: `numbers: original 17, paraphrase 71`."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,13 +90,14 @@ def score_paraphrases(
     *,
     form: str | None = None,
     features: MetricNames = (),
+    copies: str | None = None,
     segments: bool = True,
     resamples: int = 1000,
     seed: int = SEED,
     threads: int | None = None,
     progress: Progress = silent,
 ) -> ParaphraseScores:
-    """Score paraphrases by PEM, from 1 (bad) to 5 (same meaning, fluent, other words).
+    """Score paraphrases by PEM, from 1 to 5.
 
     Args:
         candidates: paraphrases of one system, or of several by name, in the order of `originals`.
@@ -99,13 +105,15 @@ def score_paraphrases(
         model: a model or its file; by default the bundled one.
         form: form of the features; selects the bundled model, and must be that of another model.
         features: metrics that the model has as features, if their files were moved.
+        copies: what a copy of the original is worth: `good`, `bad` or `ignore`; by default as in
+            the model. What has learned from judgements takes its own or `ignore`.
         segments: keep the score of every paraphrase.
         resamples: number of bootstrap resamples for the intervals; 0 for no intervals.
         seed: seed of the random numbers.
         threads: number of threads; by default all processors.
         progress: function that is called with the progress.
     """
-    pem = as_pem(model, form).with_metrics(features)
+    pem = as_pem(model, form).with_metrics(features).with_copies(copies)
     if form is not None and pem.form != form:
         raise InputError(
             f"{pem.name} has the form {pem.form}, and its regression needs the features of that "
@@ -113,6 +121,7 @@ def score_paraphrases(
         )
     original_texts = as_segments(originals, "originals")
     notes: list[str] = []
+    copies_notes: list[str] = []
     rows: list[SystemRow] = []
     paraphrase_scores: list[ParaphraseRow] = []
     for name, texts in _candidate_systems(candidates):
@@ -121,20 +130,37 @@ def score_paraphrases(
         )
         scores = pem.scores(pairs)
         notes += (f"{name}, {note}" for note in pairs.notes)
-        low, high = scores.interval(resamples, seed) or (None, None)
-        means = (float(column.mean()) for column in scores)
+        copies_notes += _copies_notes(name, pem, pairs.is_copy)
+        scored = scores.select(~pairs.is_copy) if pem.copies == IGNORE else scores
+        low, high = scored.interval(resamples, seed) or (None, None)
+        means = (float(column.mean()) if len(column) else float("nan") for column in scored)
         rows.append(SystemRow(name, len(scores.pem), low, high, *means))
         if segments:
             both = (side.views(0, len(side)).strings() for side in (original_texts, texts))
             paraphrase_scores += paraphrase_rows(name, range(1, len(texts) + 1), scores, *both)
-    notes += pem.cautions
+    notes += (*pem.cautions, *copies_notes)
     if pem.combination is None:
         notes.append(_NO_SCORE)
     settings: dict[str, object] = {"model": pem.name, "model_settings": pem.description}
-    settings |= {"resamples": resamples, "seed": seed}
+    settings |= {"copies": pem.copies, "resamples": resamples, "seed": seed}
     signature = pem.signature_of_scores(bootstrap_fields(resamples, seed))
     return ParaphraseScores(
         tuple(rows), tuple(paraphrase_scores), settings, tuple(notes), signature
+    )
+
+
+_COPIES_WORTH = {GOOD: "the highest score", IGNORE: "no score"}
+
+
+def _copies_notes(system: str, pem: PEM, is_copy: Flags) -> Iterator[str]:
+    """Yield a note on the paraphrases that are copies, if their score is set for all of them."""
+    count = int(is_copy.sum())
+    if pem.combination is None or pem.copies not in _COPIES_WORTH or not count:
+        return
+    verb = "equals its original" if count == 1 else "equal their originals"
+    yield (
+        f"{system}: {count:,} of {len(is_copy):,} paraphrases {verb} but for case and spaces: "
+        f"{_COPIES_WORTH[pem.copies]} (copies={pem.copies})."
     )
 
 
@@ -158,8 +184,18 @@ def paraphrase_rows(
 ) -> Iterator[ParaphraseRow]:
     """Yield the rows of some paraphrases of a system; `numbers` are those of their segments."""
     columns = [column.tolist() for column in scores]
-    for row in zip(numbers, originals, paraphrases, *columns, strict=True):
-        yield ParaphraseRow(system, *row)
+    for number, original, paraphrase, *values in zip(
+        numbers, originals, paraphrases, *columns, strict=True
+    ):
+        changes = "; ".join(": ".join(change) for change in changed_facts(original, paraphrase))
+        yield ParaphraseRow(*(system, number, original, paraphrase, *values, changes))
+
+
+def changed_facts(original: str, paraphrase: str) -> Iterator[tuple[str, str]]:
+    """Yield each kind of changed facts and the words of both texts, by the rules of English."""
+    for change in fact_changes(paraphrase, (original,)):
+        words = change.reference or "none", change.output or "none"
+        yield change.check, f"original {words[0]}, paraphrase {words[1]}"
 
 
 Words = tuple[str, ...]
@@ -263,6 +299,29 @@ class PairExplanation:
                 links.append(PhraseLink(i, j, weight))
         return tuple(links)
 
+    def evidence(self, texts: tuple[str, str]) -> Iterator[tuple[str, str]]:
+        """Yield what raises and lowers the score: shared words and pivots, changed facts.
+
+        `texts` are the original and the paraphrase, whose words are stemmed as in the table.
+        """
+        original, paraphrase = (
+            Counter(word for phrase in side for word in phrase.words)
+            for side in (self.original, self.paraphrase)
+        )
+        sides = {
+            "shared words": original & paraphrase,
+            "words of the original alone": original - paraphrase,
+            "words of the paraphrase alone": paraphrase - original,
+        }
+        yield from ((kind, ", ".join(words.elements())) for kind, words in sides.items())
+        shared = (gram for gram in self.grams if gram.common > 0 and len(gram.words) == 1)
+        pivots = ", ".join(f"{gram.words[0]} {gram.common:.2g}" for gram in shared)
+        yield "shared pivot words", pivots
+        changes = list(changed_facts(*texts))
+        for check in CHECKS:
+            texts_of_check = [text for kind, text in changes if kind == check]
+            yield check, "; ".join(texts_of_check) or "no change"
+
     @property
     def by_order(self) -> tuple[float, ...]:
         """F1 of the pivot n-grams of each order."""
@@ -360,6 +419,14 @@ class FeatureRow(NamedTuple):
     value: float
 
 
+class PairEvidence(NamedTuple):
+    """A reason for the score of a pair: shared words and pivots, changed facts."""
+
+    pair: int
+    kind: str
+    evidence: str
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class ParaphraseExplanations(Result):
     """The steps from pairs of sentences to their scores.
@@ -376,6 +443,7 @@ class ParaphraseExplanations(Result):
     signatures: Mapping[str, str]
     """Signatures of PEM and of the n-grams of one pivot language; or of `pivot_f1`."""
     features: tuple[FeatureRow, ...] = ()
+    evidence: tuple[PairEvidence, ...] = ()
 
     @property
     def signature(self) -> str:
@@ -392,6 +460,7 @@ def explain_paraphrases(
     table: str | None = None,
     segments: Sequence[int] = (),
     worst: int | None = None,
+    copies: str | None = None,
     name: str = "candidate",
     **settings: Any,
 ) -> ParaphraseExplanations:
@@ -404,6 +473,7 @@ def explain_paraphrases(
         table: file of a phrase table, instead of a model.
         segments: numbers of the pairs, from 1; by default the first.
         worst: number of pairs with the lowest scores, instead of `segments`.
+        copies: what a copy of the original is worth, as for `score_paraphrases`.
         name: name of the system, for reports.
         settings: settings of `PivotSettings`.
     """
@@ -413,13 +483,13 @@ def explain_paraphrases(
     check_aligned([candidate_texts, original_texts])
     pem = None
     if table is not None:
-        if model is not None or pivot is not None:
-            raise InputError("--table replaces the model: leave out --model and --pivot")
+        if (model, pivot, copies) != (None, None, None):
+            raise InputError("--table replaces the model: leave out --model, --pivot and --copies")
         phrases, pivot_settings = PhraseTable.open(table), PivotSettings(**changed)
         metric = PivotF1(table, **vars(pivot_settings))
         signatures = {str(metric): metric.signature()}
     else:
-        pem = as_pem(model or BUNDLED)
+        pem = as_pem(model or BUNDLED).with_copies(copies)
         language = pivot or next(iter(pem.pivots))
         if language not in pem.pivots:
             raise InputError(f"--pivot {language}: the model has {', '.join(pem.pivots)}")
@@ -448,6 +518,11 @@ def explain_paraphrases(
         name=name,
         rows=tuple(pair.row(number) for number, pair in zip(numbers, pairs, strict=True)),
         pairs=tuple(pairs),
+        evidence=tuple(
+            PairEvidence(number, *kind_and_words)
+            for number, pair, both in zip(numbers, pairs, zip(*texts, strict=True), strict=True)
+            for kind_and_words in pair.evidence(both)
+        ),
         settings={"model": pem.name if pem else table, **vars(pivot_settings)},
         signatures=signatures,
         **pem_fields,

@@ -29,14 +29,15 @@ from karat.paraphrase.align.parallel_text import (
 )
 from karat.paraphrase.generate.generator import Generator, learn_casing, surface_recipe
 from karat.paraphrase.generate.rewrites import PivotPhrases, RewriteLimits, rewrite_table
-from karat.paraphrase.pem.combination import SVR
+from karat.paraphrase.pem.combination import COPIES, SVR
 from karat.paraphrase.pem.features import (
+    MetricFeature,
     MetricNames,
     as_features,
     check_feature_form,
 )
 from karat.paraphrase.pem.judged_pairs import JudgedPairs
-from karat.paraphrase.pem.model import PEM
+from karat.paraphrase.pem.model import PEM, default_copies
 from karat.paraphrase.table.phrase_table import ENGLISH, PIVOT, PhraseCounts, PhraseTable, all_words
 from karat.paraphrase.table.phrase_table import KIND as TABLE
 from karat.paraphrase.table.phrase_table import VERSION as TABLE_VERSION
@@ -58,8 +59,10 @@ from karat.text.tokens import Recipe, Vocab, check_choice
 from karat.text.word_table import StoredStrings, word_arrays, word_table
 
 ORDER = 4  # order of the language model, as in the paper
-COMBINATIONS = ("regression", "mean")
-"""Combinations of features: learned from judgements, or a mean scaled by controls."""
+REGRESSION, MEAN, CALIBRATED = "regression", "mean", "calibrated-mean"
+COMBINATIONS = (REGRESSION, MEAN, CALIBRATED)
+"""Combinations of features: learned from judgements, a mean scaled by controls, or such a mean on
+the scale of judgements."""
 
 _PURPOSE = "lines of text are compared there"
 _ROWS = 1 << 16  # rows read together
@@ -103,7 +106,8 @@ def train_pem(
     *,
     form: str = "unigram",
     features: MetricNames = (),
-    combine: str = "regression",
+    combine: str = REGRESSION,
+    copies: str | None = None,
     smoothing: str | None = None,
     aligner: str | None = None,
     agreement: str | None = None,
@@ -122,8 +126,12 @@ def train_pem(
     or `katz`, `aligner` is `fertility` or `hmm`, and its `agreement` is `min`, `root` or `product`;
     the defaults depend on the form (see `FORM_TRAINING`). `features` are metrics whose scores of
     each paraphrase against its original are features too. `combine` is `regression`, learned from
-    `judged`, or `mean`, which needs no judgements (see `ControlMean`). A model trained without
-    either computes the parts of the score only. With `generate`, the model also writes paraphrases.
+    `judged`, `mean`, which needs no judgements (see `ControlMean`), or `calibrated-mean`, the same
+    on the scale of `judged`. A model trained without any computes the parts of the score only.
+    `copies` is what a copy of the original is worth: `good`, `bad` or `ignore` (see `COPIES`). By
+    default it is good, because a user who asks whether the meaning was kept expects an unchanged
+    sentence at the top; in the paper's form it is bad. With `generate`, the model also writes
+    paraphrases.
 
     Beyond `memory` bytes (default: a quarter of the memory of this machine) temporary files are
     used; the model is the same. `work` is a folder that keeps the result of each stage, to resume
@@ -131,19 +139,11 @@ def train_pem(
     each of them adds a line to `notes`.
     """
     check_feature_form(form)
-    metrics = as_features(features)
     check_choice("combine", combine, COMBINATIONS)
-    if combine == "mean":
-        if unread := [feature.name for feature in metrics if not feature.metric.reads_texts]:
-            raise InputError(
-                f"feature {unread[0]} cannot score controls, which combine=mean needs: give "
-                "metrics that score any text"
-            )
-        if judged is not None:
-            raise InputError(
-                "combine=mean takes no judgements: leave out --judged, or leave out --combine mean "
-                "to learn a regression from them"
-            )
+    copies = copies or default_copies(form)
+    check_choice("copies", copies, COPIES)
+    metrics = as_features(features, in_parts=combine == REGRESSION)
+    _check_combination(combine, metrics, judged)
     choices: dict[str, Any] = {"smoothing": smoothing, "aligner": aligner, "agreement": agreement}
     training_form = FORM_TRAINING.get(form, TrainingForm())._replace(
         **{name: value for name, value in choices.items() if value is not None}
@@ -160,13 +160,39 @@ def train_pem(
         generator = stages.generator() if generate else None
         about = {"running": True} if training_form.running else {}
         model = PEM.of(tables, language, form, about, generator, metrics)
-        if judged is not None:
-            model = stages.regression(model, judged, language_settings, **threading)
-        if combine == "mean":
-            model = model.train_on_controls(sample_lines(stages.texts), **threading)
+        if combine != REGRESSION:
+            lines = sample_lines(stages.texts)
+            model = model.train_on_controls(lines, copies=copies, **threading)
+            if judged is not None:
+                model = model.calibrate(judged, **threading)
+        elif judged is not None:
+            model = stages.regression(model, judged, language_settings, copies, **threading)
     if notes is not None:
         notes += [f"{name}: done already" for name in stages.stages.done_already]
     return model
+
+
+def _check_combination(
+    combine: str, metrics: Sequence[MetricFeature], judged: JudgedPairs | None
+) -> None:
+    """Raise if a mean has features that cannot score controls, or judgements do not fit it."""
+    if combine == REGRESSION:
+        return
+    if unread := [feature.name for feature in metrics if not feature.metric.reads_texts]:
+        raise InputError(
+            f"feature {unread[0]} cannot score controls, which combine={combine} needs: give "
+            "metrics that score any text"
+        )
+    if combine == MEAN and judged is not None:
+        raise InputError(
+            "combine=mean takes no judgements: leave out --judged, or use --combine "
+            f"{CALIBRATED} for a mean on the scale of the judgements, or leave out --combine mean "
+            "to learn a regression from them"
+        )
+    if combine == CALIBRATED and judged is None:
+        raise InputError(
+            f"combine={CALIBRATED} needs judgements: give them with --judged, or use --combine mean"
+        )
 
 
 def _stored_stage(
@@ -336,13 +362,19 @@ class TrainingStages:
         return Generator(rewrites, language, casing.about["casing"])
 
     def regression(
-        self, model: PEM, judged: JudgedPairs, language_settings: tuple[str, bool], **work: Any
+        self,
+        model: PEM,
+        judged: JudgedPairs,
+        language_settings: tuple[str, bool],
+        copies: str,
+        **work: Any,
     ) -> PEM:
         """Return the model with a regression trained on judged paraphrases."""
 
         def train() -> Content:
-            trained = model.train(judged, **work)
-            about = {part: trained.about[part] for part in ("judged", "features")}
+            trained = model.train(judged, copies=copies, **work)
+            parts = ("judged", "features", "copies")
+            about = {part: trained.about[part] for part in parts if part in trained.about}
             return about, {} if trained.combination is None else trained.combination.arrays()
 
         texts = as_segments([*judged.originals, *judged.paraphrases], "judged")
@@ -353,6 +385,7 @@ class TrainingStages:
             "language": [self.digests, str(self.recipe), *language_settings],
             "judged": [judged.evalset.name, judged.overall, *digests],
             "form": model.form,
+            "copies": copies,
         }
         if model.metrics:
             inputs["metrics"] = [feature.metric.full_name() for feature in model.metrics]

@@ -49,7 +49,7 @@ def scores_answer(result: ParaphraseScores) -> tuple[str, ...]:
         ends = f" {format_interval(row.low or 0.0, row.high or 0.0, 2)}" if has_ends else ""
         means.append(f"{row.system} {row.pem:.2f}{ends}")
     if len(ranked) == 1:
-        return (f"Mean PEM on a scale from 1 to 5: {means[0]}.",)
+        return (f"Mean PEM{_copies(result)} on a scale from 1 to 5: {means[0]}.",)
     best = ranked[0]
     if isclose(best.pem, ranked[1].pem, rel_tol=SLACK):
         return (f"Several systems share the highest mean PEM: {join_names(means)}.",)
@@ -60,7 +60,13 @@ def scores_answer(result: ParaphraseScores) -> tuple[str, ...]:
     ]
     overlap = f" Its interval overlaps that of {join_names(overlapping)}." if overlapping else ""
     rest = join_names(means[1:])
-    return (f"{best.system} has the highest mean PEM: {means[0]}; {rest}.{overlap}",)
+    pem = f"mean PEM{_copies(result)}"
+    return (f"{best.system} has the highest {pem}: {means[0]}; {rest}.{overlap}",)
+
+
+def _copies(result: ParaphraseScores) -> str:
+    """Return what copies are worth, which is part of the score's name."""
+    return f" (copies={result.settings['copies']})"
 
 
 def explanation_answer(result: ParaphraseExplanations) -> tuple[str, ...]:
@@ -143,6 +149,7 @@ _SEGMENTS = (
     number("segment", "Line"),
     number("pem", "PEM", 2),
     *_PARTS,
+    Column("changes", "Changed", wrap=True, help="Numbers, negation and names, as in English."),
     Column("original", "Original", wrap=True),
     Column("paraphrase", "Paraphrase", wrap=True),
 )
@@ -339,6 +346,11 @@ _GRAMS = (
     number("paraphrase_weight", "W_P", 3, "Its weight in the paraphrase."),
     number("original_weight", "W_R", 3, "Its weight in the original."),
 )
+_EVIDENCE = (
+    _PAIR,
+    Column("kind", "Kind", help="Words are stemmed; facts are found by rules for English."),
+    Column("evidence", "Evidence", wrap=True),
+)
 _PEM = (
     replace(_PAIR, value=lambda row: row.segment),
     number("pem", "PEM", 2, "1 to 5."),
@@ -374,6 +386,7 @@ def explanations_document(result: ParaphraseExplanations) -> Document:
                     for words, probability in phrase.edges
                 )
     tables = [
+        Table("evidence", "What the score saw", _EVIDENCE, result.evidence),
         Table("rows", "Pivot F1", _SCORES, result.rows),
         Table("phrases", "Phrases", _PHRASES, phrases, group="heading"),
         Table("shown", "Pivot n-grams", _GRAMS, shown_grams, group="heading", readers="people"),
