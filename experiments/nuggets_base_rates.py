@@ -36,8 +36,9 @@ from numpy.typing import NDArray
 import karat as kt
 from karat.arithmetic import sigmoid
 from karat.nuggets.prediction.base_rates import ShiftVariances
-from karat.nuggets.prediction.calibrated import PRIOR, Logistic, fit_calibrated
+from karat.nuggets.prediction.calibrated import Logistic, fit_calibrated
 from karat.nuggets.prediction.evidence import evidence
+from karat.nuggets.prediction.evidence_groups import EvidenceSource
 from karat.nuggets.prediction.intervals import RunIntervals, ScoreErrors, score_interval
 from karat.nuggets.prediction.pool import Floats, Ints, Pool
 from karat.nuggets.prediction.predictions import Predictions, predict_support
@@ -53,7 +54,7 @@ BEFORE = (
     ScoreErrors(0, 0.0015, 0.037, 25),
     ScoreErrors(0, 0.0011, 0.0011, 25),
 )
-COLUMNS = np.flatnonzero(PRIOR.weights)
+COLUMNS = np.flatnonzero(EvidenceSource().weights)
 WAYS = (("realsumm", "rag24"), ("rag24", "realsumm"))
 
 

@@ -15,9 +15,9 @@ and "even" apply everything to those questions alone. All questions were inspect
 classifier with other idf, stemmers, tokenisers and settings, of which `FIXED` is the best on RAG24;
 the correlation of each column of evidence with the labels, printed once, before columns were
 dropped on the even questions; learning on one set and testing on the other, which chose the four
-columns of `PRIOR` and led to the rows with the other set as a prior (its ridge is the usual one);
-and earlier prints of these tables, after which the column `gp` of likeness was changed to exclude a
-response's own judgements, because a test had found them in it.
+columns of the built-in model and led to the rows with the other set as a prior (its ridge is the
+usual one); and earlier prints of these tables, after which the column `gp` of likeness was changed
+to exclude a response's own judgements, because a test had found them in it.
 
 Intervals: each run in turn is treated as unjudged. Errors of guesses are estimated from the other
 runs, on the same questions; their guesses come from models that had seen this run's judgements as

@@ -116,6 +116,8 @@ from karat.metrics.base import Score as Score
 from karat.metrics.bertscore import BERTScore as BERTScore
 from karat.metrics.chrf import ChrF as ChrF
 from karat.metrics.cosine import Cosine as Cosine
+from karat.metrics.entailment import Entailment as Entailment
+from karat.metrics.entailment import Support as Support
 from karat.metrics.facts import FactAgreement as FactAgreement
 from karat.metrics.given import ExternalScores as ExternalScores
 from karat.metrics.given import external_scores as external_scores

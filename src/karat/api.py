@@ -27,6 +27,7 @@ from karat.scoring import (
     document_scores,
     make_inputs,
     plan_inference,
+    read_sets,
     resolve_level,
     score_statistics,
     segment_documents,
@@ -98,7 +99,7 @@ def score(
     segments = resolve_level(level, segments, intervals) == "segment"
     columns = {"candidate": candidate, "reference": reference, "by": by, "id": id}
     with progress_callback(progress) as report:
-        source = find_table(systems, references, columns, skip_missing, report)
+        source = find_table(systems, references, columns, skip_missing, report, metrics)
         if isinstance(source, StreamedTable):
             from karat.arrow.table_scores import score_table
 
@@ -192,7 +193,7 @@ def compare(
 
     columns = {"candidate": candidate, "reference": reference, "by": by, "id": id}
     with progress_callback(progress) as report:
-        source = find_table(systems, references, columns, skip_missing, report)
+        source = find_table(systems, references, columns, skip_missing, report, metrics)
         if isinstance(source, StreamedTable):
             from karat.arrow.table_scores import compare_table
 
@@ -252,18 +253,19 @@ def find_table(
     columns: Mapping[str, Columns],
     skip_missing: bool,
     progress: Progress = silent,
+    metrics: Metrics | None = None,
 ) -> Any:
     """Return a table that is streamed; the set of any other table; everything else unchanged.
 
     Tables with named columns are streamed, and large files and frames if they can be. Files in
-    other formats than those of streamed tables, such as workbooks, are sets.
+    other formats than those of streamed tables, such as workbooks, are sets, and so are tables
+    for metrics that read sources or contexts.
     """
     if not is_table(source, references, columns, skip_missing):
         return source
     columns_by_role = {_ROLES[name]: names for name, names in columns.items() if names is not None}
-    if (columns_by_role and not _has_other_format(source)) or (
-        not columns_by_role and _streams(source)
-    ):
+    is_streamed = not _has_other_format(source) if columns_by_role else _streams(source)
+    if is_streamed and not read_sets(metrics):
         return StreamedTable(source)
     from karat.tables.outputs import read_outputs
 

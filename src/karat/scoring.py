@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeAlias,
 
 from karat.arithmetic import SLACK, exact_sum, exact_sums, joined_sums, partial_sums, rounded
 from karat.arrays import Floats, NDArray, np
-from karat.errors import InputError, UnknownMetric, quoted, short
+from karat.errors import InputError, MetricError, UnknownMetric, quoted, short
 from karat.evalset.judged_scores import unjudged_systems
 from karat.evalset.sets import EvalSet
 from karat.metrics.base import Metric, Score
@@ -240,6 +240,14 @@ def load_metrics(
             )
         distinct[requested] = first.with_claims(requested.claims)
     return list(distinct.values())
+
+
+def read_sets(metrics: Metrics | None) -> list[str]:
+    """Return the names of the metrics that read sources or contexts, which only sets have."""
+    try:
+        return [str(m) for m in (load_metrics(metrics) if metrics else ()) if m.reads_set]
+    except MetricError:  # reported where metrics are loaded
+        return []
 
 
 class SegmentText(NamedTuple):

@@ -248,7 +248,7 @@ def test_component_intervals_are_those_of_the_single_metric() -> None:
 
 def test_explaining_needs_a_metric_that_can() -> None:
     with pytest.raises(
-        InputError, match="expected gtm, such as gtm:e=2, facts, or a tree accuracy"
+        InputError, match="expected gtm, such as gtm:e=2, facts, support, or a tree accuracy"
     ):
         kt.explain_segments(["a"], ["a"], "bleu")
 

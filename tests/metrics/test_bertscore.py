@@ -178,8 +178,8 @@ def test_vectors_in_memory_have_a_limit(tiny: Path) -> None:
     vectors = TokenVectors(encoder, 10 * size)
     for text in texts:
         vectors.of([text])
-    assert 8 <= len(vectors._cached) <= 11
-    assert list(vectors._cached)[-1] == texts[-1]
+    assert 8 <= len(vectors._recent) <= 11
+    assert vectors._recent.keys()[-1] == texts[-1]
 
 
 def test_models_whose_groups_differ_take_single_texts(
@@ -367,8 +367,8 @@ def test_a_folder_without_a_model(tmp_path: Path) -> None:
 
 
 def test_static_models_are_refused(tmp_path: Path) -> None:
-    refused("wordllama", "bertscore needs vectors in context: use cosine")
-    refused(write_model2vec(tmp_path / "m"), "bertscore needs vectors in context: use cosine")
+    refused("wordllama", "vectors in context are needed: use cosine")
+    refused(write_model2vec(tmp_path / "m"), "vectors in context are needed: use cosine")
 
 
 def test_an_encoder_without_token_vectors(tmp_path: Path) -> None:

@@ -177,7 +177,7 @@ def test_what_is_kept_has_a_limit() -> None:
     texts = [f"a{i}" for i in range(50)]
     for _ in range(2):
         assert actual_vectors.of(texts).vectors[:, 0].tolist() == [1] * 50
-    assert 5 < len(actual_vectors._cached) < 15
+    assert 5 < len(actual_vectors._recent) < 15
     assert len(embedder.texts) > 80
     actual_vectors.of(["b"])
     arguments = len(embedder.texts)

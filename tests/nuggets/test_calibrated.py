@@ -17,14 +17,15 @@ from karat.arithmetic import logit, sigmoid
 from karat.errors import InputError
 from karat.nuggets.prediction import likeness as likenesses
 from karat.nuggets.prediction.calibrated import (
-    PRIOR,
     Logistic,
     _newton_mixed,
+    built_in_model,
     cross_validate,
     fit_calibrated,
     fit_logistic,
 )
 from karat.nuggets.prediction.evidence import NAMES, evidence
+from karat.nuggets.prediction.evidence_groups import EvidenceSource
 from karat.nuggets.prediction.likeness import Likeness
 from karat.nuggets.prediction.pool import FoldedCells, Pool, folds, make_pool
 from karat.nuggets.scores.words import ENGLISH, cut_sentences, sentences
@@ -345,8 +346,9 @@ def test_identical_responses_elsewhere_decide() -> None:
 
 def test_the_prior_is_useful_without_judgements() -> None:
     pool, labels, _ = pooled()
-    p = PRIOR.probabilities(evidence(pool))
+    model = built_in_model(EvidenceSource())
+    p = model.probabilities(evidence(pool))
     yes = labels > 0
     assert p[yes].mean() > p[~yes].mean() + 0.3
-    carried = p > PRIOR.threshold
+    carried = p > model.threshold
     assert 2 * (carried & yes).sum() / (carried.sum() + yes.sum()) > 0.8

@@ -11,7 +11,8 @@ import pytest
 from nuggets.nugget_world import world
 
 import karat as kt
-from karat.nuggets.prediction.calibrated import PRIOR, PRIOR_STRICT
+from karat.nuggets.prediction.calibrated import built_in_model
+from karat.nuggets.prediction.evidence_groups import EvidenceSource
 from karat.nuggets.prediction.paper import Paper
 from karat.nuggets.prediction.predictions import Calibrated, Predictions, predict_support
 from karat.nuggets.results.scoring import NuggetScoring
@@ -88,7 +89,8 @@ def test_the_built_in_classifier_has_a_strict_form() -> None:
     bare = replace(WHOLE, judgements=Judgements(()))
     strict, plain = (predict_support(bare, strict=flag).probabilities for flag in (True, False))
     assert (strict < plain).all()
-    assert PRIOR_STRICT.intercept < PRIOR.intercept
+    source = EvidenceSource()
+    assert built_in_model(source, strict=True).intercept < built_in_model(source).intercept
 
 
 def test_classifiers_are_tried_on_strict_labels() -> None:

@@ -13,10 +13,12 @@ words = st.lists(st.sampled_from("abcde"), min_size=1, max_size=12)
 NEEDS_A_FILE = {
     "bertscore",
     "cosine",
+    "entail",
     "pem",
     "pivot_f1",
     "given",
     "estimate",
+    "support",
 }  # tested in tests/paraphrase and tests/metrics
 BOUNDED = sorted(name for name in METRICS if METRICS[name].bounded if name not in NEEDS_A_FILE)
 FREE = sorted(

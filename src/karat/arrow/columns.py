@@ -38,6 +38,13 @@ class Columns:
 
     def with_scores(self, metrics: Iterable[Metric]) -> Columns:
         """Add the columns of given scores."""
+        metrics = tuple(metrics)
+        if reading := next((m for m in metrics if m.reads_set), None):
+            raise InputError(
+                f"{reading} reads a column of sources or contexts, which tables that are streamed "
+                "do not have: score it without an engine, --rows, --shards and --slice, so that "
+                "the table is read whole"
+            )
         columns = tuple(dict.fromkeys(column for m in metrics for column in m.table_columns()))
         if columns and self.wide:
             raise InputError(

@@ -511,6 +511,7 @@ class TableOptions(NamedTuple):
         Named columns are no reason, so that one reader decides how a file is read. But several
         files are parts of one table if a column has the systems, or each column is a system.
         """
+        from karat.scoring import read_sets
         from karat.tables.streams import can_be_streamed, reason_to_stream
 
         options = [name for name in self._used() if name not in _STREAMED_ROLES.values()]
@@ -522,7 +523,7 @@ class TableOptions(NamedTuple):
             return "a metric reads a column, which streams the table"
         if len(inputs.candidates) > 1 and (self.by is not None or len(self.candidate) > 1):
             return "parts of one table are streamed"
-        return reason_to_stream(table_files(inputs))
+        return None if read_sets(metrics) else reason_to_stream(table_files(inputs))
 
     def _used(self) -> list[str]:
         """Return the names of options that differ from their defaults."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
@@ -43,12 +44,12 @@ class EvalSetDraft:
         licence: str = "",
         remarks: Sequence[str] = (),
         trees: Sequence[Sequence[Tree]] | None = None,
-        contexts: Sequence[Sequence[str]] | None = None,
+        contexts: Contexts | None = None,
         without_texts: bool = False,
     ) -> None:
         self.without_texts = without_texts
         """True for judgements of outputs whose texts are unknown."""
-        self.contexts = None if contexts is None else tuple(map(tuple, contexts))
+        self.contexts, self.system_contexts = _parse_contexts(contexts, systems, len(segments))
         self.name, self.description, self.licence = name, description, licence
         self.remarks = tuple(remarks)
         self.reading, self.location = reading, location
@@ -108,11 +109,19 @@ class EvalSetDraft:
             count, expected = len(self.references), len(self.segments)
             self._problem(f"references: found {count:,} segments, expected {expected:,}")
         self._check_lists("references", self.references)
-        if self.contexts is not None:
-            if len(self.contexts) != len(self.segments):
-                count, expected = len(self.contexts), len(self.segments)
-                self._problem(f"contexts: found {count:,} segments, expected {expected:,}")
-            self._check_lists("contexts", self.contexts)
+        self._check_contexts()
+
+    def _check_contexts(self) -> None:
+        contexts_by_title = {} if self.contexts is None else {"contexts": self.contexts}
+        for name, contexts in (self.system_contexts or {}).items():
+            contexts_by_title[f"contexts of {short(name)}"] = contexts
+            if name not in self.systems:
+                self._problem(f"contexts of system {quoted(name)}, which is not in the set")
+        for title, contexts in contexts_by_title.items():
+            if len(contexts) != len(self.segments):
+                count, expected = len(contexts), len(self.segments)
+                self._problem(f"{title}: found {count:,} segments, expected {expected:,}")
+            self._check_lists(title, contexts)
 
     def _check_lists(self, title: str, texts_by_segment: Sequence[Sequence[object]]) -> None:
         for i, texts in enumerate(texts_by_segment, 1):
@@ -239,6 +248,7 @@ class EvalSetDraft:
             draws=draws,
             pairs=tuple(pair for _, pair in pairs),
             contexts=self.contexts,
+            system_contexts=self.system_contexts,
         )
 
     def _check_twice(self, rows: JudgementTable) -> None:
@@ -260,6 +270,48 @@ class EvalSetDraft:
             )
 
 
+Passages = Sequence[str | Sequence[str]]
+"""For each segment the passages that a system was given, or a single one."""
+Contexts = Passages | Mapping[str, Passages]
+"""The passages of all systems, or those of each system by its name."""
+
+
+def _parse_contexts(
+    contexts: Contexts | None, systems: Iterable[str], count: int
+) -> tuple[tuple[tuple[str, ...], ...] | None, dict[str, tuple[tuple[str, ...], ...]] | None]:
+    """Return the contexts of all systems, or else those by system; a missing system has none."""
+    if contexts is None:
+        return None, None
+    if not isinstance(contexts, Mapping):
+        return _passages(contexts), None
+    names = dict.fromkeys([*systems, *contexts])
+    by_system = {name: _passages(contexts.get(name, [()] * count)) for name in names}
+    return None, by_system
+
+
+def contexts_by_system(rows: Iterable[tuple[Location, Any]], reading: Reading) -> Contexts:
+    """Return the contexts of segments in a file: a list each, or an object with one by system."""
+    values: list[Any] = []
+    for location, value in rows:
+        lists = value.values() if isinstance(value, dict) else [value]
+        wrong = next((x for x in lists if not isinstance(x, list)), None)
+        if wrong is not None:
+            expected = "expected a JSON array of texts, or an object with one for each system"
+            reading.problem(location, f"found the contexts {quoted(str(wrong))}, {expected}")
+        values.append([] if wrong is not None else value)
+    systems = dict.fromkeys(chain.from_iterable(v for v in values if isinstance(v, dict)))
+    if not systems:
+        return [value or [] for value in values]
+    return {
+        system: [v.get(system, []) if isinstance(v, dict) else v for v in values]
+        for system in systems
+    }
+
+
+def _passages(contexts: Passages) -> tuple[tuple[str, ...], ...]:
+    return tuple((group,) if isinstance(group, str) else tuple(group) for group in contexts)
+
+
 def make_evalset(
     name: str,
     systems: Mapping[str, Sequence[str | None]],
@@ -273,7 +325,7 @@ def make_evalset(
     dimensions: Iterable[Dimension | str] = (),
     judge_kinds: Mapping[str, str] = MappingProxyType({}),
     draws: Iterable[Draw] | None = None,
-    contexts: Sequence[str | Sequence[str]] | None = None,
+    contexts: Contexts | None = None,
     description: str = "",
     licence: str = "",
 ) -> EvalSet:
@@ -291,7 +343,8 @@ def make_evalset(
         dimensions: dimensions, or their names if higher is better.
         judge_kinds: `person`, `model` or `adjudicated` by judge; others count as people.
         draws: how segments or groups were drawn for judging.
-        contexts: for each segment the passages that systems were given, or a single one.
+        contexts: for each segment the passages that systems were given, or a single one; or such
+            lists by system, if systems were given different ones.
         description, licence: texts about the set.
     """
     for system, texts in systems.items():
@@ -316,9 +369,7 @@ def make_evalset(
         trees=None
         if trees is None
         else [[group] if isinstance(group, Tree) else group for group in trees],
-        contexts=None
-        if contexts is None
-        else [[group] if isinstance(group, str) else group for group in contexts],
+        contexts=contexts,
     )
     for row in number_rows(judgements, f"{name}, judgements"):
         draft.judge(*row)

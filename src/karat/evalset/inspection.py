@@ -80,7 +80,12 @@ def count_texts(evalset: EvalSet) -> tuple[TextCount, ...]:
         "outputs": [text for outputs in evalset.systems.values() for text in outputs if text],
         "references": [text for group in evalset.references for text in group],
         "sources": [text for text in evalset.sources or () if text],
-        "contexts": [text for group in evalset.contexts or () for text in group],
+        "contexts": [
+            text
+            for contexts in [evalset.contexts or (), *(evalset.system_contexts or {}).values()]
+            for group in contexts
+            for text in group
+        ],
     }
     rows = []
     for kind, texts in kinds.items():

@@ -63,7 +63,9 @@ class EvalSet:
     pairs: tuple[JudgedPair, ...] = ()
     """Comparisons of two outputs; `judgements` has the share of wins of each output."""
     contexts: tuple[tuple[str, ...], ...] | None = None
-    """The passages that systems were given for each segment; None if the set has none."""
+    """The passages that all systems were given for each segment; None if the set has none."""
+    system_contexts: Mapping[str, tuple[tuple[str, ...], ...]] | None = None
+    """The passages by system, if systems were given different ones; `contexts` is then None."""
     answers_questions: bool = field(default=False, compare=False)
     """Whether the outputs are known to be answers to questions, which are the sources."""
     offered: Offered = field(default_factory=dict, compare=False)
@@ -93,6 +95,18 @@ class EvalSet:
             if not any(segment_input) or inputs.setdefault(group, segment_input) != segment_input:
                 return "document"
         return "question" if len(inputs) < len(self.groups or ()) else "document"
+
+    def passages(self, system: str) -> tuple[tuple[str, ...], ...]:
+        """Return the contexts of a system for each segment; empty where there are none."""
+        check_known("system", [system], self.systems, self.name)
+        contexts = (self.system_contexts or {}).get(system, self.contexts)
+        return contexts or ((),) * len(self)
+
+    def segment_contexts(self, at: int) -> Sequence[str] | Mapping[str, Sequence[str]] | None:
+        """Return the contexts of a segment for files: a list, or one for each system."""
+        if self.system_contexts is not None:
+            return {system: texts[at] for system, texts in self.system_contexts.items()}
+        return None if self.contexts is None else self.contexts[at]
 
     def __repr__(self) -> str:
         counts = [f"{len(self.systems):,} systems", f"{len(self):,} segments"]
@@ -124,6 +138,11 @@ class EvalSet:
             None if self.draws is None else [[*draw] for draw in self.draws],
             [[*pair] for pair in self.pairs],
             *(() if self.contexts is None else (["contexts"], *self.contexts)),
+            *(
+                ()
+                if self.system_contexts is None
+                else (["contexts"], *self.system_contexts.items())
+            ),
         )
 
     def human(
@@ -319,6 +338,10 @@ class EvalSet:
             references=_select_references(self.references, indices, places),
             trees=self.trees and _select_references(self.trees, indices, places),
             contexts=self.contexts and tuple(self.contexts[i] for i in indices),
+            system_contexts=self.system_contexts
+            and {
+                name: tuple(self.system_contexts[name][i] for i in indices) for name in system_names
+            },
             systems={name: tuple(self.systems[name][i] for i in indices) for name in system_names},
             judgements=rows,
             pairs=pairs,

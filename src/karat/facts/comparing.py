@@ -53,6 +53,7 @@ def fact_changes(
     *,
     check: Sequence[str] = CHECKS,
     reference_lang: str | None = None,
+    added_only: bool = False,
 ) -> tuple[FactChange, ...]:
     """Return the facts in which a candidate differs from all its references together.
 
@@ -63,6 +64,7 @@ def fact_changes(
         check: kinds of facts: `numbers`, `negation`, `names`.
         reference_lang: language of the references, if it is another one. Names are then not
             compared.
+        added_only: leave out what the candidate lacks: it may say less than its references.
     """
     texts = [text for text in references if text.strip()]
     if not texts:
@@ -73,11 +75,11 @@ def fact_changes(
     changes: list[FactChange] = []
     for name in check:
         if name == "numbers":
-            changes += _number_changes(facts, against)
+            changes += _number_changes(facts, against, added_only)
         elif name == "negation":
-            changes += _negation_changes(facts, against, is_translation)
+            changes += _negation_changes(facts, against, is_translation, added_only)
         elif not is_translation:
-            changes += _name_changes(facts, against)
+            changes += _name_changes(facts, against, added_only)
     return tuple(changes)
 
 
@@ -122,7 +124,9 @@ def _distinct(text: TextFacts, facts: Sequence[FactT]) -> list[tuple[str, int]]:
     return [*{text.words_of(fact): fact.strength for fact in ordered}.items()]
 
 
-def _number_changes(facts: TextFacts, against: Sequence[TextFacts]) -> list[FactChange]:
+def _number_changes(
+    facts: TextFacts, against: Sequence[TextFacts], added_only: bool
+) -> list[FactChange]:
     """Return changed, missing and added numbers."""
     if not facts.has_numbers and not all(reference.has_numbers for reference in against):
         return []
@@ -135,11 +139,11 @@ def _number_changes(facts: TextFacts, against: Sequence[TextFacts]) -> list[Fact
     )
     if not added and not missing:
         return []
-    return _paired("numbers", facts, against[0], added, missing)
+    return _paired("numbers", facts, against[0], added, [] if added_only else missing)
 
 
 def _negation_changes(
-    facts: TextFacts, against: Sequence[TextFacts], is_translation: bool
+    facts: TextFacts, against: Sequence[TextFacts], is_translation: bool, added_only: bool
 ) -> list[FactChange]:
     """Return an added or a missing negation, with all words of negation as evidence."""
     if not facts.negations and not all(reference.negations for reference in against):
@@ -155,7 +159,7 @@ def _negation_changes(
             only_candidate = max(stems.total() - reference_stems.total(), 0)
         added.append(strong - reference_strong > only_reference)
         missing.append(reference_strong - strong > only_candidate)
-    is_added, is_missing = all(added), all(missing)
+    is_added, is_missing = all(added), all(missing) and not added_only
     is_moved = not is_translation and all(_is_moved(facts, reference) for reference in against)
     if not is_added and not is_missing and not is_moved:
         return []
@@ -163,6 +167,8 @@ def _negation_changes(
         ", ".join(side.words_of(word) for word in side.negations if word.strength == STRONG)
         for side in (against[0], facts)
     )
+    if added_only:
+        return [FactChange("negation", ADDED, "", output)]
     kind = CHANGED if expected and output else ADDED if is_added else MISSING
     return [FactChange("negation", kind, expected, output)]
 
@@ -186,7 +192,9 @@ def _counts(facts: TextFacts, is_translation: bool) -> tuple[int, Counter[str]]:
 # ----------------------------------------------------------------------------------- names
 
 
-def _name_changes(facts: TextFacts, against: Sequence[TextFacts]) -> list[FactChange]:
+def _name_changes(
+    facts: TextFacts, against: Sequence[TextFacts], added_only: bool
+) -> list[FactChange]:
     """Return changed, missing and added names."""
     names, references = facts.names, [reference.names for reference in against]
     if not names and not references[0]:
@@ -194,15 +202,15 @@ def _name_changes(facts: TextFacts, against: Sequence[TextFacts]) -> list[FactCh
     added, missing = _differences(
         names,
         references,
-        lambda name: _is_in(name, facts),
-        lambda name, k: _is_in(name, against[k]),
+        lambda name: name_is_in(name, facts),
+        lambda name, k: name_is_in(name, against[k]),
     )
     if not added and not missing:
         return []
-    return _paired("names", facts, against[0], added, missing)
+    return _paired("names", facts, against[0], added, [] if added_only else missing)
 
 
-def _is_in(name: Name, facts: TextFacts) -> bool:
+def name_is_in(name: Name, facts: TextFacts) -> bool:
     """Return whether a text has a name: half of its words, or its acronym."""
     n_present = sum(_has_word(facts, word) for word in name.words)
     if 2 * n_present >= len(name.words):

@@ -27,8 +27,10 @@ stands for a space.
                  there is no marker nearby; `weak`, words that can stand for a negation; `across`,
                  words that can do so between languages; `neutral`, phrases that are no negation;
                  `either_patterns`, constructions whose markers are weak;
-                 `auxiliaries`, words between a negation and what it negates. `*` stands for
-                 letters; keys with `_patterns` have regular expressions
+                 `auxiliaries`, words between a negation and what it negates; `negating`, words
+                 that are no markers, but negate the words after them. `*` stands for letters; keys
+                 with `_patterns` have regular expressions
+    opposites    two groups of words with opposite meanings, with `;` between them
     names        `nouns`, true if all nouns have capitals; `common`, capitalised words that are no
                  names; `initial`, true if other words that begin a sentence may be names;
                  `aliases`, names of one thing, with `;` between groups
@@ -284,6 +286,26 @@ class Rules:
     def auxiliaries(self) -> frozenset[str]:
         """Words between a negation and what it negates: `been`, `have`."""
         return frozenset(self._negation("auxiliaries"))
+
+    @LazyProperty
+    def negating(self) -> frozenset[str]:
+        """Words that are no markers, but negate the words after them: `fails`, `ruled out`."""
+        return frozenset(self._negation("negating"))
+
+    @LazyProperty
+    def negation_cues(self) -> frozenset[str]:
+        """The first words of markers and of `negating`, one of which is in every such negation.
+
+        Markers that are the end of a word, such as `*n't`, are left out.
+        """
+        phrases = [x for key in ("markers", "concord", "negating") for x in self._negation(key)]
+        return frozenset(phrase.split()[0] for phrase in phrases if phrase[0].isalnum())
+
+    @LazyProperty
+    def opposites(self) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
+        """Pairs of groups of words with opposite meanings, the second one the negative."""
+        pairs = (text.split(";") for text in self.content.get("opposites", {}).values())
+        return tuple((tuple(first.split()), tuple(second.split())) for first, second in pairs)
 
     @property
     def capital_nouns(self) -> bool:

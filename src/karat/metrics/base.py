@@ -204,6 +204,8 @@ class Metric(NamedSettings, ABC):
     )
     reads_texts: ClassVar[bool] = True
     """False if scores come from other programs, so that no references are needed."""
+    batch_segments: ClassVar[int | None] = None
+    """Most segments of a batch; None: the usual number, which is small for slow metrics."""
     uses_human_scores: ClassVar[bool] = False
     """True if scores are made from human scores, so that agreement with those is meaningless."""
     is_share: ClassVar[bool] = False
@@ -242,6 +244,11 @@ class Metric(NamedSettings, ABC):
         """True if segments take so long that batches must be small."""
         return False
 
+    @property
+    def reads_set(self) -> bool:
+        """True if it reads sources or contexts, which only evaluation sets have."""
+        return False
+
     @abstractmethod
     def columns(self) -> tuple[str, ...]:
         """Return the names of the numbers in a row."""
@@ -272,6 +279,15 @@ class Metric(NamedSettings, ABC):
     def of_documents(self) -> Metric:
         """Return the metric that scores documents; by default this one."""
         return self
+
+    def evidence(
+        self, candidate: str, references: Sequence[str], system: str, segment: str
+    ) -> Iterator[tuple[str, str]]:
+        """Yield lines for the readers of one output, each a label and a text.
+
+        `system` and `segment` are the name and the id of the output.
+        """
+        return iter(())
 
     def input_files(self) -> list[str]:
         """Return the files named in its settings: models, tables, scores."""

@@ -17,8 +17,7 @@ from __future__ import annotations
 import copy
 import csv
 import math
-import threading
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -43,6 +42,7 @@ from karat.metrics.encoders import (
     load_encoder,
 )
 from karat.metrics.pairs import Pairs, SegmentNames
+from karat.metrics.recent import RecentValues
 from karat.settings import setting
 from karat.storage.digests import file_digest
 from karat.text.references import References
@@ -82,36 +82,24 @@ class TokenVectors:
     """The token vectors of one model, with a cache."""
 
     def __init__(self, encoder: Encoder, cache_bytes: int = MAX_CACHED_BYTES) -> None:
-        self.encoder, self._room = encoder, cache_bytes
-        self._cached: OrderedDict[str, TokenMatrix] = OrderedDict()
-        self._lock = threading.Lock()
+        self.encoder = encoder
+        self._recent = RecentValues[str, TokenMatrix](cache_bytes, _cached_bytes)
 
     def of(self, texts: Iterable[str]) -> dict[str, TokenMatrix]:
         """Return the vectors of each distinct text; a text of white space has no tokens."""
         distinct = dict.fromkeys(texts)
-        matrices: dict[str, TokenMatrix] = {}
-        with self._lock:
-            for text in distinct:
-                if text in self._cached:
-                    self._cached.move_to_end(text)
-                    matrices[text] = self._cached[text]
+        matrices = self._recent.of(distinct)
         missing = [text for text in distinct if text not in matrices]
         for text in missing:
             check_text(self.encoder.subject, text)
         encoded = iter(self.encoder.encode([text for text in missing if text.strip()]))
         new = {text: _matrix(next(encoded) if text.strip() else _NO_TOKENS) for text in missing}
-        self._keep(new)
+        self._recent.keep(new)
         return matrices | new
 
-    def _keep(self, new: Mapping[str, TokenMatrix]) -> None:
-        with self._lock:
-            for text, matrix in new.items():
-                if text not in self._cached:
-                    self._room -= matrix.nbytes + 4 * len(text)
-                    self._cached[text] = matrix
-            while self._room < 0:
-                text, matrix = self._cached.popitem(last=False)
-                self._room += matrix.nbytes + 4 * len(text)
+
+def _cached_bytes(text: str, matrix: TokenMatrix) -> int:
+    return matrix.nbytes + 4 * len(text)
 
 
 _NO_TOKENS = Encoded(np.zeros((0, 1), np.float32), np.zeros(0, np.int64), np.zeros(0, bool), False)
@@ -143,15 +131,18 @@ class TokenWeights:
         return np.array([self.weights.get(n, self.default) for n in ids.tolist()], np.float64)
 
 
-def idf_weights(encoder: Encoder, texts: Iterable[str]) -> TokenWeights:
-    """Return log((N + 1) / (n + 1)) of tokens that n of N texts have, as bert-score does."""
+def idf_weights(encoder: Encoder, texts: Iterable[str], smoothing: float = 1.0) -> TokenWeights:
+    """Return log((N + 1) / (n + s)) of tokens that n of N texts have, with s the smoothing.
+
+    With s = 1, they are those of the package bert-score.
+    """
     count, number = 0, Counter[int]()
     for block in _text_blocks(texts):
         for text in block:
             check_text(encoder.subject, text)
         count += len(block)
         number.update(chain.from_iterable(set(t.ids.tolist()) for t in encoder.tokenize(block)))
-    by_number = {n: float(log((count + 1) / (n + 1))) for n in {0, *number.values()}}
+    by_number = {n: float(log((count + 1) / (n + smoothing))) for n in {0, *number.values()}}
     return TokenWeights({token: by_number[n] for token, n in number.items()}, by_number[0])
 
 

@@ -6,8 +6,6 @@ model can be saved once and read by the metric `given`.
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -28,6 +26,7 @@ from karat.metrics.embedders import (
     load_embedder,
 )
 from karat.metrics.pairs import Pairs, SegmentNames
+from karat.metrics.recent import RecentValues
 from karat.settings import setting
 from karat.text.tokens import CASES
 
@@ -46,27 +45,21 @@ class Vectors:
     def __init__(
         self, name: str, embedder: Embedder, batch: int = 1, cache_bytes: int = MAX_CACHED_BYTES
     ) -> None:
-        self.name, self.embedder, self._batch, self._room = name, embedder, batch, cache_bytes
-        self._cached: OrderedDict[str, Vector] = OrderedDict()
-        self._lock = threading.Lock()
+        self.name, self.embedder, self._batch = name, embedder, batch
+        self._recent = RecentValues[str, Vector](cache_bytes, _cached_bytes)
         self.dim = 0  # until it is known
         self.dim = int(self._embed(["a"]).vectors.shape[1])
 
     def of(self, texts: Sequence[str]) -> Embedded:
         """Return a vector for each text; zeros for a text of only white space."""
         distinct = dict.fromkeys(texts)
-        vector_of: dict[str, Vector] = {}
-        with self._lock:
-            for text in distinct:
-                if text in self._cached:
-                    self._cached.move_to_end(text)
-                    vector_of[text] = self._cached[text]
+        vector_of = self._recent.of(distinct)
         missing = [text for text in distinct if text not in vector_of]
         for block in _blocks([text for text in missing if text.strip()]):
             vectors, cut = self._embed(block)
             vectors_and_cuts = zip(vectors, cut.tolist(), strict=True)
             vector_of |= dict(zip(block, vectors_and_cuts, strict=True))
-        self._keep({text: vector_of[text] for text in missing if text in vector_of})
+        self._recent.keep({text: vector_of[text] for text in missing if text in vector_of})
         nothing = np.zeros(self.dim, np.float32), False
         rows = [vector_of.get(text, nothing) for text in texts]
         vectors = np.array([row for row, _ in rows], np.float32).reshape(len(texts), self.dim)
@@ -95,18 +88,9 @@ class Vectors:
             raise InputError(f"{self.name}: it gave numbers that are not finite: is it damaged?")
         return Embedded(vectors, embedded.cut)
 
-    def _keep(self, new: dict[str, Vector]) -> None:
-        with self._lock:
-            for text, vector in new.items():
-                if text not in self._cached:
-                    self._room -= self._size(text)
-                self._cached[text] = vector
-            while self._room < 0:
-                text, _ = self._cached.popitem(last=False)
-                self._room += self._size(text)
 
-    def _size(self, text: str) -> int:
-        return 4 * self.dim + 4 * len(text) + 256  # with Python's overhead
+def _cached_bytes(text: str, vector: Vector) -> int:
+    return vector[0].nbytes + 4 * len(text) + 256  # with Python's overhead
 
 
 def _blocks(texts: list[str]) -> Iterator[list[str]]:

@@ -438,10 +438,14 @@ Stamp = tuple[tuple[str, int, int], ...]
 """Names, sizes and times of files."""
 
 
+def files_stamp(files: Sequence[Path]) -> Stamp:
+    """Return the names, sizes and times of files, which change with their content."""
+    return tuple((str(f), f.stat().st_size, f.stat().st_mtime_ns) for f in files)
+
+
 def load_embedder(model: str, loader: str = "auto") -> Embedder:
     """Return a model, cached until its files change."""
-    stamp = tuple((str(f), f.stat().st_size, f.stat().st_mtime_ns) for f in _files(model))
-    return _load(model, _choose_loader(model, loader), stamp)
+    return _load(model, _choose_loader(model, loader), files_stamp(_files(model)))
 
 
 @lru_cache(maxsize=4)

@@ -12,7 +12,7 @@ import logging
 import tempfile
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import groupby
@@ -28,6 +28,7 @@ from karat.metrics.embedders import (
     OnnxSession,
     Stamp,
     explain_errors,
+    files_stamp,
     folder_files,
     hide_progress_bar,
     import_package,
@@ -87,19 +88,15 @@ class Encoder(ABC):
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
         """Return the vectors of each text, which do not depend on the other texts."""
         tokens_of_texts = self.tokenize(texts)
-        order = sorted(range(len(texts)), key=lambda i: len(tokens_of_texts[i].ids))
         encoded: dict[int, Encoded] = {}
-        for length, members in groupby(order, key=lambda i: len(tokens_of_texts[i].ids)):
-            for group in _split(list(members), self._group_size(length)):
-                ids = np.array([tokens_of_texts[i].ids for i in group], np.int64)
-                for i, vectors in zip(group, self._vectors(ids), strict=True):
-                    tokens = tokens_of_texts[i]
-                    is_word = np.array([n not in self.marks for n in tokens.ids.tolist()], bool)
-                    encoded[i] = Encoded(vectors, tokens.ids, is_word, tokens.cut)
+        lengths = [len(tokens.ids) for tokens in tokens_of_texts]
+        for group in equal_length_groups(lengths, self.takes_groups):
+            ids = np.array([tokens_of_texts[i].ids for i in group], np.int64)
+            for i, vectors in zip(group, self._vectors(ids), strict=True):
+                tokens = tokens_of_texts[i]
+                is_word = np.array([n not in self.marks for n in tokens.ids.tolist()], bool)
+                encoded[i] = Encoded(vectors, tokens.ids, is_word, tokens.cut)
         return [encoded[i] for i in range(len(texts))]
-
-    def _group_size(self, length: int) -> int:
-        return max(_GROUP_TOKENS // max(length, 1), 1) if self.takes_groups else 1
 
     def _vectors(self, ids: Ints) -> NDArray[np.float32]:
         """Return the vectors of texts x tokens, checked."""
@@ -131,27 +128,41 @@ class Encoder(ABC):
         if isinstance(hidden_size, int) and hidden_size != self._dim:
             problem = f"its vectors have {self._dim} numbers, and config.json says {hidden_size}"
             raise InputError(f"{self.subject}: {problem}: are the files of one model?")
-        self.takes_groups = all(self._group_is_exact(sample, length) for length in _PROBE_LENGTHS)
-
-    def _group_is_exact(self, sample: Ints, length: int) -> bool:
-        most = max(_PROBE_TEXTS)
-        if len(sample) < length:
-            return True  # longer texts do not exist
-        starts = [i % (len(sample) - length + 1) for i in range(most)]
-        ids = np.array([sample[start : start + length] for start in starts])
-        single = np.concatenate([self._vectors(row[None]) for row in ids])
-        return all(np.array_equal(self._vectors(ids[:n]), single[:n]) for n in _PROBE_TEXTS)
+        self.takes_groups = groups_are_exact(self._vectors, sample)
 
 
-def _split(members: list[int], size: int) -> Iterator[list[int]]:
-    for start in range(0, len(members), size):
-        yield members[start : start + size]
+def equal_length_groups(lengths: Sequence[int], takes_groups: bool) -> Iterator[list[int]]:
+    """Yield groups of texts, by index, that have the same number of tokens, the shortest first."""
+    order = sorted(range(len(lengths)), key=lambda i: lengths[i])
+    for length, equal in groupby(order, key=lambda i: lengths[i]):
+        members = list(equal)
+        size = max(_GROUP_TOKENS // max(length, 1), 1) if takes_groups else 1
+        for start in range(0, len(members), size):
+            yield members[start : start + size]
+
+
+def groups_are_exact(run: Callable[[Ints], NDArray[Any]], sample: Ints) -> bool:
+    """Return whether a model gives groups of texts the bits that it gives single ones.
+
+    `run` returns the outputs of a group. The last axis of the sample and of groups is tokens.
+    """
+    return all(_group_is_exact(run, sample, length) for length in _PROBE_LENGTHS)
+
+
+def _group_is_exact(run: Callable[[Ints], NDArray[Any]], sample: Ints, length: int) -> bool:
+    most, size = max(_PROBE_TEXTS), sample.shape[-1]
+    if size < length:
+        return True  # longer texts do not exist
+    starts = [i % (size - length + 1) for i in range(most)]
+    texts = np.array([sample[..., start : start + length] for start in starts])
+    single = np.concatenate([run(text[None]) for text in texts])
+    return all(np.array_equal(run(texts[:n]), single[:n]) for n in _PROBE_TEXTS)
 
 
 # ------------------------------------------------------------------------------ length, marks
 
 
-def _max_tokens(folder: Path, truncation: Any) -> int | None:
+def max_tokens(folder: Path, truncation: Any) -> int | None:
     """Return the most tokens of a text: the limit of the tokenizer or, if lower, of positions."""
     limits = [read_json(folder / "tokenizer_config.json", dict).get("model_max_length")]
     config = read_json(folder / "config.json", dict)
@@ -211,14 +222,7 @@ class OnnxEncoder(Encoder):
 
     def __init__(self, subject: str, folder: Path, layer: int | None, precision: str) -> None:
         super().__init__(subject, folder)
-        tokenizer = folder / "tokenizer.json"
-        if not tokenizer.is_file():
-            problem = "the folder has an ONNX file but no tokenizer.json"
-            raise InputError(f"{subject}: {problem}: add the one of the model")
-        self._tokenizer = load_tokenizer(subject, folder)
-        self._tokenizer.no_padding()
-        self.longest = _max_tokens(folder, self._tokenizer.truncation)
-        self._tokenizer.no_truncation()
+        self._tokenizer, self.longest = open_tokenizer(subject, folder)
         names = _named_marks(folder)
         if names is None:
             self.marks = frozenset(self._tokenizer.encode("").ids)
@@ -229,7 +233,7 @@ class OnnxEncoder(Encoder):
             with explain_errors(subject, "its texts cannot be truncated"):
                 self._tokenizer.enable_truncation(self.longest)
         _begin_with_space(self._tokenizer)
-        self._session = OnnxSession(subject, _model_content(subject, folder, precision))
+        self._session = OnnxSession(subject, model_content(subject, folder, precision))
         self._output = _token_output(subject, folder, layer, self._session.outputs)
         self._probe()
 
@@ -242,6 +246,18 @@ class OnnxEncoder(Encoder):
         return self._session.run(self._output, arrays)
 
 
+def open_tokenizer(subject: str, folder: Path) -> tuple[Any, int | None]:
+    """Return the tokenizer of an ONNX model, without truncation, and the most tokens of a text."""
+    if not (folder / "tokenizer.json").is_file():
+        problem = "the folder has an ONNX file but no tokenizer.json"
+        raise InputError(f"{subject}: {problem}: add the one of the model")
+    tokenizer = load_tokenizer(subject, folder)
+    tokenizer.no_padding()
+    longest = max_tokens(folder, tokenizer.truncation)
+    tokenizer.no_truncation()
+    return tokenizer, longest
+
+
 def _begin_with_space(tokenizer: Any) -> None:
     """Treat the first word of a text as those after a space, as bert-score does for RoBERTa."""
     if type(tokenizer.pre_tokenizer).__name__ == "ByteLevel":
@@ -252,7 +268,7 @@ def _existing(folder: Path, names: Iterable[str]) -> list[str]:
     return [name for name in names if (folder / name).is_file()]
 
 
-def _model_content(subject: str, folder: Path, precision: str) -> Path | bytes:
+def model_content(subject: str, folder: Path, precision: str) -> Path | bytes:
     """Return the ONNX file of a folder, or the bytes of a model with smaller numbers."""
     small_models = _existing(folder, _SMALL_MODELS)
     if precision == "int8" and small_models:
@@ -342,7 +358,7 @@ class TransformersEncoder(Encoder):
             )
             model = library.AutoModel.from_pretrained(str(folder), local_files_only=True).eval()
         self._model = _with_layers(subject, model, layer)
-        self.longest = _max_tokens(folder, None)
+        self.longest = max_tokens(folder, None)
         tokens = self._tokenizer.cls_token_id, self._tokenizer.sep_token_id
         self.marks = frozenset(n for n in tokens if n is not None)
         self._lock = threading.Lock()  # settings of the tokenizer change with every call
@@ -413,9 +429,8 @@ def load_encoder(
     model: str, layer: int | None = None, precision: str = "fp32", loader: str = "auto"
 ) -> Encoder:
     """Return a model, cached until its files change."""
-    files = _encoder_files(model)
-    stamp = tuple((str(f), f.stat().st_size, f.stat().st_mtime_ns) for f in files)
-    return _load(model, layer, precision, _choose_loader(model, loader), stamp)
+    stamp = files_stamp(model_files(model))
+    return _load(model, layer, precision, choose_loader(model, loader), stamp)
 
 
 @lru_cache(maxsize=2)
@@ -424,7 +439,7 @@ def _load(model: str, layer: int | None, precision: str, loader: str, _stamp: St
     return kind(f"model {model}", encoder_folder(model), layer, precision)
 
 
-def _choose_loader(model: str, loader: str) -> str:
+def choose_loader(model: str, loader: str) -> str:
     """Return the name of the loader for a folder."""
     folder = encoder_folder(model)
     fits = []
@@ -448,10 +463,10 @@ def _choose_loader(model: str, loader: str) -> str:
 
 def _static_model_problem(model: str) -> str:
     problem = "a static model has the same vector for a word in every text"
-    return f"model {model}: {problem}, and bertscore needs vectors in context: use cosine"
+    return f"model {model}: {problem}, and vectors in context are needed: use cosine"
 
 
-def _encoder_files(model: str) -> list[Path]:
+def model_files(model: str) -> list[Path]:
     """Return the files of a model for all loaders."""
     if model == WORDLLAMA:
         raise InputError(_static_model_problem(model))
@@ -463,12 +478,12 @@ def _encoder_files(model: str) -> list[Path]:
 
 def encoder_files(model: str) -> list[str]:
     """Return the paths of a model's files and of others in its folder (up to a limit)."""
-    return list(dict.fromkeys([*map(str, _encoder_files(model)), *folder_files(model)]))
+    return list(dict.fromkeys([*map(str, model_files(model)), *folder_files(model)]))
 
 
 def encoder_digest(model: str) -> str:
     """Return the digest of a model's files."""
-    return files_digest(_encoder_files(model))
+    return files_digest(model_files(model))
 
 
 def encoder_layers(model: str) -> int | None:

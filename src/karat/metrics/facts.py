@@ -11,26 +11,34 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from karat.arrays import Floats, NDArray, np
-from karat.errors import InputError, MetricError, quoted
+from karat.errors import MetricError, quoted
 from karat.facts.comparing import CHECKS, FactChange, fact_changes
 from karat.facts.languages import has_other_language
 from karat.facts.rules import LANGUAGES, rules_for
 from karat.metrics.base import Metric
 from karat.metrics.pairs import Pairs
+from karat.metrics.set_texts import (
+    ADVICE,
+    CONTEXTS,
+    SOURCE,
+    SetTexts,
+    set_texts_of,
+    texts_of_set,
+)
 from karat.progress import Progress, silent
 from karat.settings import setting
 
 if TYPE_CHECKING:
     from karat.evalset.sets import EvalSet
 
-REFERENCES, SOURCE = "references", "source"
+REFERENCES = "references"
 AGAINST = {
     REFERENCES: "all references together",
     SOURCE: "the source, which an evaluation set has",
+    CONTEXTS: "the passages that systems were given, which a set has; only what they lack counts",
 }
 """Text -> what it is."""
 _NOTED_SHARE = 0.2
@@ -56,11 +64,14 @@ class FactAgreement(Metric):
         score = segments without a flag / segments
 
     A number or name is flagged if no reference has it, or if all have it and the output lacks it;
-    negation if there is more or less of it than in every reference.
+    negation if there is more or less of it than in every reference. An output may leave out what
+    its contexts say.
     """
 
     name: ClassVar[str] = "facts"
     is_share: ClassVar[bool] = True
+    set_texts: ClassVar[SetTexts | None] = None
+    """The sources or contexts of a set; not part of the metric's value."""
 
     lang: str = setting("en", "Language of the outputs.", choices=LANGUAGES)
     check: str = setting(
@@ -104,34 +115,31 @@ class FactAgreement(Metric):
 
     @property
     def needs_references(self) -> bool:
-        """False if outputs are compared with the source."""
-        return self.against == REFERENCES
+        """False if outputs are compared with the source or the contexts."""
+        return not self.reads_set
+
+    @property
+    def reads_set(self) -> bool:
+        """True if outputs are compared with the source or the contexts."""
+        return self.against != REFERENCES
 
     def components(self) -> Mapping[str, Metric]:
         """Return the metric of each kind of facts."""
         return {name: replace(self, check=name) for name in self.checks}
 
-    @cached_property
-    def sources(self) -> Mapping[str, str]:
-        """The source of each segment by its id, from an evaluation set."""
-        return MappingProxyType({})
-
     def for_evalset(
         self, evalset: EvalSet | None, threads: int | None = None, progress: Progress = silent
     ) -> Sequence[Metric]:
-        """Return the metric with the sources of the set, if it compares with them."""
-        if self.against == REFERENCES:
+        """Return the metric with the sources or contexts of the set, if it compares with them."""
+        if not self.reads_set:
             return (self,)
-        sources = None if evalset is None else evalset.sources
-        if evalset is None or sources is None:
-            subject = "texts have" if evalset is None else f"{evalset.name} has"
-            advice = f"-r source.txt -m {replace(self, against=REFERENCES)}"
-            raise InputError(
-                f"{self}: {subject} no sources: score a set with sources, or give the source as "
-                f"the reference, {advice}"
-            )
+        advice = ADVICE[self.against]
+        if self.against == SOURCE:
+            by_reference = f"-r source.txt -m {replace(self, against=REFERENCES)}"
+            advice = f"{advice}, or give the source as the reference, {by_reference}"
         metric = copy.copy(self)
-        metric.__dict__["sources"] = dict(zip(evalset.segments, sources, strict=True))
+        texts = texts_of_set(evalset, self.against, self, advice)
+        object.__setattr__(metric, "set_texts", texts)
         return (metric,)
 
     def columns(self) -> tuple[str, ...]:
@@ -154,46 +162,72 @@ class FactAgreement(Metric):
 
     def _compared(self, pairs: Pairs) -> Iterator[Sequence[str]]:
         """Yield the texts that each output is compared with."""
-        if self.against == SOURCE:
-            for segment in pairs.outputs.segments():
-                yield (self._source(str(segment)),)
+        if self.reads_set:
+            yield from set_texts_of(self, self.set_texts).of_batch(pairs.outputs)
             return
         references = pairs.references.views("mixed").strings()
         starts = pairs.starts.tolist()
         for start, end in pairwise(starts):
             yield references[start:end]
 
-    def _source(self, segment: str) -> str:
-        if segment not in self.sources:
-            raise InputError(f"{self}: segment {quoted(segment)} has no source")
-        return self.sources[segment]
-
     def _changes(self, text: str, against: Sequence[str]) -> tuple[FactChange, ...]:
         return fact_changes(
-            text, against, self.lang, check=self.checks, reference_lang=self.source_lang
+            text,
+            against,
+            self.lang,
+            check=self.checks,
+            reference_lang=self.source_lang,
+            added_only=self.against == CONTEXTS,
         )
 
+    def _against(
+        self, references: Sequence[str], system: str | None, segment: str | None
+    ) -> Sequence[str]:
+        """Return the texts that one output is compared with."""
+        if not self.reads_set:
+            return references
+        return set_texts_of(self, self.set_texts).of_output(str(system), segment)
+
     def changes(
-        self, candidate: str, references: Sequence[str], segment: str | None = None
+        self,
+        candidate: str,
+        references: Sequence[str],
+        system: str | None = None,
+        segment: str | None = None,
     ) -> tuple[FactChange, ...]:
         """Return the facts in which an output differs, with their words.
 
-        `segment` is the id of the segment, whose source counts if outputs are compared with it.
+        `system` and `segment` are the name and id of the output, whose source or contexts count if
+        outputs are compared with them.
         """
-        if self.against == SOURCE:
-            references = (self._source(str(segment)),)
-        return self._changes(candidate, references)
+        return self._changes(candidate, self._against(references, system, segment))
 
-    def explain(self, candidate: str, references: Sequence[str]) -> FactsExplanation:
+    def evidence(
+        self, candidate: str, references: Sequence[str], system: str, segment: str
+    ) -> Iterator[tuple[str, str]]:
+        """Yield each kind of facts in which an output differs, with the words of both texts."""
+        changes = self.changes(candidate, references, system, segment)
+        return describe_changes(changes, self.against_text)
+
+    def explain(
+        self,
+        candidate: str,
+        references: Sequence[str],
+        system: str | None = None,
+        segment: str | None = None,
+    ) -> FactsExplanation:
         """Return the changed, missing and added facts of one output."""
-        changes = self.changes(candidate, references)
+        against = self._against(references, system, segment)
+        changes = self._changes(candidate, against)
         signature, value = self.signature(len(references)), float(not changes)
-        return FactsExplanation(value, signature, changes, candidate, tuple(references))
+        return FactsExplanation(value, signature, changes, candidate, tuple(against))
 
     @property
     def against_text(self) -> str:
-        """A word for evidence: `reference` or `source`."""
-        return "source" if self.against == SOURCE or self._is_translation else "reference"
+        """A word for evidence: `reference`, `source` or `contexts`."""
+        if self.against == CONTEXTS:
+            return CONTEXTS
+        return SOURCE if self.against == SOURCE or self._is_translation else "reference"
 
     def measure(self, rows: NDArray[Any]) -> dict[str, Floats]:
         counts = np.asarray(rows, np.float64)

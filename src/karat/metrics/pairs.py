@@ -372,9 +372,14 @@ def cuts_of(
 ) -> list[tuple[int, int]]:
     """Return the batches of aligned texts; they depend only on the texts and the metrics."""
     sources: list[Any] = [*systems, references]
-    slow = any(getattr(metric, "slow", False) for metric in metrics)
-    most = min(SEGMENTS_PER_BATCH, SLOW_SEGMENTS_PER_BATCH) if slow else SEGMENTS_PER_BATCH
+    most = min([SEGMENTS_PER_BATCH, *map(_batch_segments, metrics)])
     return list(batches(sources, most, BYTES_PER_BATCH))
+
+
+def _batch_segments(metric: Counter) -> int:
+    """Return the most segments of a batch for a metric."""
+    usual = SLOW_SEGMENTS_PER_BATCH if getattr(metric, "slow", False) else SEGMENTS_PER_BATCH
+    return getattr(metric, "batch_segments", None) or usual
 
 
 def run_batches(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from karat.errors import InputError, quoted, short
-from karat.evalset.draft import EvalSetDraft
+from karat.evalset.draft import Contexts, EvalSetDraft
 from karat.evalset.judgements import MODEL, Dimension
 from karat.evalset.reading import Location, Reading, output_columns
 from karat.evalset.sets import EvalSet
@@ -34,6 +34,11 @@ class _ItemTexts:
 
 
 _TEXTS = ("references", "source", "question", "contexts", "unit")
+_OF_SYSTEMS = {
+    "contexts": "contexts differ between systems: each has its own",
+    "unit": "unit differ between rows of one id and are left out",
+}
+"""Texts that may be those of a system, not of the item; the remark if they are."""
 _SINGULAR = {"references": "reference", "contexts": "contexts", "unit": "unit"}
 
 
@@ -51,8 +56,8 @@ def build_set(
     _check_same_items(tables, options)
     outputs, ratings, scores, groups, more = _repeated(tables, options)
     remarks += more
-    items, dropped = _items(outputs)
-    remarks += dropped
+    items, differing = _items(outputs)
+    remarks += differing
     cells = {(row.system, row.id): row.candidate for row in outputs}
     segments = list(items)
     for row in ratings:
@@ -82,7 +87,7 @@ def build_set(
         references=[items[s].references for s in segments],
         groups=_groups(segments, items, groups, "unit" in options.columns),
         sources=_sources(segments, items, remarks),
-        contexts=_contexts(segments, items),
+        contexts=_contexts(segments, items, outputs),
         dimensions=_dimensions(tables, ratings),
         remarks=remarks,
         without_texts=not has_texts,
@@ -217,7 +222,7 @@ def _with_epochs(
 def _items(outputs: Iterable[TableOutput]) -> tuple[dict[str, _ItemTexts], list[str]]:
     """Return the texts of each item; refuse rows of one item whose texts differ."""
     items: dict[str, _ItemTexts] = {}
-    differing: dict[str, int] = {}
+    differing: set[str] = set()
     for row in outputs:
         item = items.setdefault(row.id, _ItemTexts())
         for title in _TEXTS:
@@ -228,19 +233,18 @@ def _items(outputs: Iterable[TableOutput]) -> tuple[dict[str, _ItemTexts], list[
                 setattr(item, title, value)
                 item.locations[title] = row.location
             elif getattr(item, title) != value:
-                if title in ("contexts", "unit"):  # of a system, not of the item
-                    differing[title] = differing.get(title, 0) + 1
+                if title in _OF_SYSTEMS:
+                    differing.add(title)
                     continue
                 texts = [_first_text(x) for x in (value, getattr(item, title))]
                 raise InputError(
                     f"{row.location}: the {_SINGULAR.get(title, title)} {quoted(texts[0])} of id "
                     f"{quoted(row.id)} differs from {quoted(texts[1])} in {item.locations[title]}"
                 )
-    for title in differing:
+    if "unit" in differing:
         for item in items.values():
-            setattr(item, title, () if title == "contexts" else None)
-    remarks = [f"{title} differ between rows of one id and are left out" for title in differing]
-    return items, remarks
+            item.unit = None
+    return items, [_OF_SYSTEMS[title] for title in _OF_SYSTEMS if title in differing]
 
 
 def _first_text(value: Any) -> str:
@@ -326,10 +330,16 @@ def _sources(
 
 
 def _contexts(
-    segments: Sequence[str], items: dict[str, _ItemTexts]
-) -> list[tuple[str, ...]] | None:
-    contexts = [items[segment].contexts for segment in segments]
-    return contexts if any(contexts) else None
+    segments: Sequence[str], items: dict[str, _ItemTexts], outputs: Iterable[TableOutput]
+) -> Contexts | None:
+    """Return the passages of all systems, or of each system if they differ."""
+    contexts = {(row.system, row.id): row.contexts for row in outputs}
+    if not any(contexts.values()):
+        return None
+    if all(texts in ((), items[id].contexts) for (_, id), texts in contexts.items()):
+        return [items[segment].contexts for segment in segments]
+    systems = dict.fromkeys(system for system, _ in contexts)
+    return {name: [contexts.get((name, s), ()) for s in segments] for name in systems}
 
 
 def _dimensions(tables: Sequence[TableRows], ratings: Sequence[Rating]) -> list[Dimension]:

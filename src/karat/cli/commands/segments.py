@@ -89,12 +89,13 @@ def show_segments(
 
 
 @click.command(name="explain", cls=Command)
-@_segment_options("generation_tree_accuracy", "Tree accuracy or facts, with any settings.")
+@_segment_options("generation_tree_accuracy", "Tree accuracy, facts or support, with any settings.")
 def explain_command(**values: Any) -> None:
-    """Explain a tree accuracy, treelet by treelet, or show the facts that differ.
+    """Explain a tree accuracy, treelet by treelet, or show facts that differ or unsupported text.
 
     With -m facts, shows the numbers, negations and names in which the candidate differs from its
-    references, with the words of both.
+    references, with the words of both. With -m support:model=FOLDER, shows each sentence with the
+    passage of its contexts that supports it best.
 
     For a tree accuracy, references are dependency trees (.conllu), or the trees of a set. A treelet
     is a head with its daughters. For each one, shows its words in the order of the reference and of
@@ -106,5 +107,6 @@ def explain_command(**values: Any) -> None:
     karat explain out.txt -r ref.conllu --worst 5 -o trees.html
     karat explain out.txt -r ref.conllu -m simple_tree_accuracy -f json
     karat explain out.txt -r ref.txt -m facts --worst 5
+    karat explain answers.jsonl -m support:model=FOLDER --worst 5
     """
     show_segments(**values)

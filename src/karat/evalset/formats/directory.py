@@ -5,7 +5,8 @@ r"""Karat's own layout: a folder of line-aligned text files, a table of judgemen
     references/*.txt    optional: one file per reference, in the order of their names
     references/*.conllu optional: dependency trees, one sentence per segment (see below)
     source.txt          optional: the sources
-    contexts.jsonl      optional: the passages that systems were given, an array per segment
+    contexts.jsonl      optional: the passages that systems were given, an array per segment, or an
+                        object with one for each system
     segments.tsv        optional: columns id (default: 1, 2, …) and group
     human.tsv           optional: judgements, with columns system, segment, judge, dimension, value,
                         and perhaps kind (of the judge: person, model or adjudicated) and other
@@ -30,11 +31,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from karat.errors import InputError, MissingExtra, quoted
-from karat.evalset.draft import EvalSetDraft
+from karat.evalset.draft import Contexts, EvalSetDraft, contexts_by_system
 from karat.evalset.draws import DRAWS, format_draws, read_draws
 from karat.evalset.judgements import Dimension, Judgement, drop_shares, read_judgement_table
 from karat.evalset.reading import (
     FileLocation,
+    Location,
     Reading,
     parse_number,
     read_header,
@@ -311,22 +313,20 @@ def _read_segments(
 CONTEXTS = "contexts.jsonl"
 
 
-def _read_contexts(path: Path, files: _Files, reading: Reading) -> list[list[str]] | None:
-    """Return the contexts of all segments, a JSON array in each line."""
+def _read_contexts(path: Path, files: _Files, reading: Reading) -> Contexts | None:
+    """Return the contexts of all segments, a JSON array in each line, or one for each system."""
     if not path.exists():
         return None
     lines = read_lines(path)
     files.compare(path, len(lines))
-    contexts: list[list[str]] = []
+    rows: list[tuple[Location, Any]] = []
     for location, line in reading.numbered(lines, path):
         try:
-            texts = json.loads(line)
+            rows.append((location, json.loads(line)))
         except (ValueError, RecursionError):
-            texts = None
-        if not isinstance(texts, list):
             reading.problem(location, f"found {quoted(line)}, expected a JSON array of texts")
-        contexts.append(texts if isinstance(texts, list) else [])
-    return contexts
+            rows.append((location, []))
+    return contexts_by_system(rows, reading)
 
 
 def directory_files(evalset: EvalSet) -> Iterator[tuple[str, Iterable[str]]]:
@@ -350,8 +350,9 @@ def directory_files(evalset: EvalSet) -> Iterator[tuple[str, Iterable[str]]]:
         yield f"systems/{file_name(name)}", _format_lines(outputs, escapes)
     if evalset.sources is not None:
         yield "source.txt", _format_lines(evalset.sources, escapes)
-    if evalset.contexts is not None:
-        yield CONTEXTS, (json.dumps(texts, ensure_ascii=False) + "\n" for texts in evalset.contexts)
+    if evalset.contexts is not None or evalset.system_contexts is not None:
+        contexts = map(evalset.segment_contexts, range(len(evalset)))
+        yield CONTEXTS, (json.dumps(texts, ensure_ascii=False) + "\n" for texts in contexts)
     if evalset.groups is not None:
         rows = zip(evalset.segments, evalset.groups, strict=True)
         yield "segments.tsv", ["id\tgroup\n", *(f"{name}\t{group}\n" for name, group in rows)]

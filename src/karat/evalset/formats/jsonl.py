@@ -11,7 +11,8 @@ judgements of outputs whose texts are unknown. A segment needs `id` and
 anywhere, or are in a segment's `judgements`, then without `segment`. `systems` has their order.
 A judgement may have the `kind` of its judge (person, model or adjudicated), `evidence`, a text that
 is not kept, and `other`, a system with which the output is compared (see `JudgedPair`). Draws
-are described in `evalset/draws.py`. A segment's `contexts` are the passages that systems had.
+are described in `evalset/draws.py`. A segment's `contexts` are the passages that systems had,
+or an object with those of each system.
 
 If references have dependency trees, all have them, in a segment's `trees`; without `references`,
 the words of the trees are the references. Words are numbered from 1; the head of the root is 0.
@@ -28,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from karat.errors import InputError, quoted
-from karat.evalset.draft import EvalSetDraft
+from karat.evalset.draft import EvalSetDraft, contexts_by_system
 from karat.evalset.draws import draw_record, parse_draws
 from karat.evalset.judgements import Dimension, drop_shares, parse_judgement
 from karat.evalset.reading import (
@@ -84,7 +85,8 @@ def read_jsonl(path: Path, reading: Reading) -> EvalSet:
     ]
     contexts = None
     if any("contexts" in record for _, record in segments):
-        contexts = [_array_member(record, "contexts", at, reading) for at, record in segments]
+        rows = ((location, record.get("contexts", [])) for location, record in segments)
+        contexts = contexts_by_system(rows, reading)
     draft = EvalSetDraft(
         str(header.get("evalset", path.name.removesuffix(".jsonl"))),
         [str(record["id"]) for _, record in segments],
@@ -182,8 +184,8 @@ def format_jsonl(evalset: EvalSet) -> Iterator[str]:
                 {"words": tree.words, "heads": tree.heads, **({"id": tree.id} if tree.id else {})}
                 for tree in evalset.trees[i]
             ]
-        if evalset.contexts is not None:
-            segment["contexts"] = evalset.contexts[i]
+        if (contexts := evalset.segment_contexts(i)) is not None:
+            segment["contexts"] = contexts
         segment["outputs"] = {name: outputs[i] for name, outputs in evalset.systems.items()}
         yield format_json_line(segment)
     kinds = evalset.judgements.judge_kinds

@@ -191,10 +191,15 @@ def _parse_classifier(text: str) -> Any:
 
 
 def input_files(load_options: dict[str, Any], classifier: Any) -> tuple[str, ...]:
-    """Return the files that a command reads, with that of idf: no output may overwrite them."""
+    """Return the files that a command reads, with those of the classifier.
+
+    No output may overwrite them.
+    """
     files = [load_options["key"]] if "key" in load_options else load_options["runs"]
     idf = getattr(classifier, "idf", "pooled")
-    return (*files, *load_options["judgements"], *([] if idf == "pooled" else [idf]))
+    idf_files = [] if idf == "pooled" else [idf]
+    of_models = getattr(classifier, "input_files", list[str])()
+    return (*files, *load_options["judgements"], *idf_files, *of_models)
 
 
 # ------------------------------------------------------------------------------------ scores

@@ -20,18 +20,19 @@ and c that fit the training data best without u_g.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
 from karat.arithmetic import product, sigmoid, solve_symmetric
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError
-from karat.nuggets.prediction.evidence import NAMES, UnjudgedEvidence, evidence
+from karat.nuggets.prediction.evidence import UnjudgedEvidence
+from karat.nuggets.prediction.evidence_groups import EvidenceSource
 from karat.nuggets.prediction.likeness import Likeness
 from karat.nuggets.prediction.pool import AssessorAgreement, FoldedCells, Pool
 from karat.nuggets.prediction.thresholds import best_f_threshold
-from karat.nuggets.scores.words import StemIdf
+from karat.nuggets.scores.words import IdfTexts, StemIdf
 from karat.progress import Progress, silent
 
 RIDGE = 100.0
@@ -141,18 +142,23 @@ def _newton_mixed(Z: Floats, yes: Flags, nugget: Ints, hold: Floats, aim: Floats
     return w
 
 
-_PRIOR = {"informative-near": 1.6, "informative-whole": 1.6, "paper-2": 0.35, "characters": 2.0}
+_BUILT_IN_INTERCEPT, _BUILT_IN_THRESHOLD = -2.9, 0.39
+_STRICT_INTERCEPT = -3.0
 
-_WEIGHTS = np.array([_PRIOR.get(name, 0.0) for name in NAMES])
 
-PRIOR = Logistic(np.zeros(len(NAMES)), np.ones(len(NAMES)), _WEIGHTS, -2.9, 0.39)
-"""The model without judgements: four columns, with rounded weights of a fit to REALSumm and TREC
-RAG 2024 together. These two sets are its training data; its quality elsewhere is measured by
-learning on one of them and testing on the other."""
+def built_in_model(source: EvidenceSource, strict: bool = False) -> Logistic:
+    """Return the model without judgements, with the built-in weights of groups of evidence.
 
-PRIOR_STRICT = replace(PRIOR, intercept=-3.0)
-"""The model of full support: the intercept of both sets together falls by 0.07, rounded up. Only
-TREC RAG 2024 has partial support, a twelfth of what is carried there; alone it falls by 0.2."""
+    The weights of words are the rounded ones of a fit to REALSumm and TREC RAG 2024 together. These
+    two sets are its training data; its quality elsewhere is measured by learning on one of them and
+    testing on the other. In the model of full support (`strict`), the intercept of both sets
+    together falls by 0.07, rounded up. Only TREC RAG 2024 has partial support, a twelfth of what is
+    carried there; alone it falls by 0.2.
+    """
+    weights, intercept = source.weights, _STRICT_INTERCEPT if strict else _BUILT_IN_INTERCEPT
+    centre, scale = np.zeros(len(weights)), np.ones(len(weights))
+    return Logistic(centre, scale, weights, intercept, _BUILT_IN_THRESHOLD)
+
 
 LIKENESS_RIDGE = 10.0
 """Ridge of the model with likeness: small, because its columns apply to any question."""
@@ -325,6 +331,13 @@ class PredictionBatch:
     pool: Pool
     labels: Floats
     idf: StemIdf
+    background: IdfTexts = ()
+    """Texts that idf comes from."""
+    source: EvidenceSource = field(default_factory=EvidenceSource)
+
+    def evidence(self, pool: Pool, progress: Progress = silent) -> Floats:
+        """Return the columns of evidence of some of the responses."""
+        return self.source.compute(pool, self.idf, self.background, progress)
 
     @cached_property
     def together(self) -> Ints:
@@ -387,11 +400,11 @@ class PredictionBatch:
     def _chances(self, batch: Ints, model: Logistic, plain: Logistic | None) -> Floats:
         """Return the probabilities of a batch; with `plain`, all answer the same question."""
         if plain is None:
-            return model.probabilities(evidence(self.pool.take(batch), self.idf))
+            return model.probabilities(self.evidence(self.pool.take(batch)))
         judged_rows = self.select_judged(int(self.pool.question[batch[0]]), COMPARED)
         pool = self.pool.take(np.concatenate([judged_rows, batch]))
         known_labels = self.labels[self.pool.cells(judged_rows)]
-        X = evidence(pool, self.idf)
+        X = self.evidence(pool)
         labels = np.concatenate([known_labels, np.full(len(X) - len(known_labels), np.nan)])
         fold = (np.arange(len(X)) >= len(known_labels)).astype(np.int64)
         near = Likeness(pool, first=len(judged_rows)).columns(labels, plain.probabilities(X), fold)

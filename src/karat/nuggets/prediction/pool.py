@@ -106,6 +106,17 @@ class Pool:
         selected, shape = self._answers[run, question]
         return cells[selected].reshape(shape)
 
+    def locate(self, cell: int) -> tuple[str, int, int, int]:
+        """Return the run and question of a cell, and the response and nugget as `answer` has them.
+
+        The question is an index, the response and the nugget are numbers from 0.
+        """
+        response = int(self.cell_response[cell])
+        run, question = self.runs[self.run[response]], int(self.question[response])
+        selected, (_, width) = self._answers[run, self.questions[question].id]
+        number, nugget = divmod(cell - selected.start, width)
+        return run, question, number, nugget
+
     def table(self, cells: Floats, question: int) -> Floats:
         """Return the cells of a question as responses x nuggets."""
         first, last = self.cell_starts[question : question + 2]

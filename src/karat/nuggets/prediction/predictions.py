@@ -13,11 +13,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 from karat.arithmetic import logit
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError
+from karat.facts.comparing import FactChange
+from karat.metrics.encoders import encoder_digest, encoder_files
 from karat.nuggets.prediction import calibrated
 from karat.nuggets.prediction.base_rates import (
     PRIOR_SPREAD,
@@ -28,7 +31,9 @@ from karat.nuggets.prediction.base_rates import (
     shifted_intervals,
 )
 from karat.nuggets.prediction.calibrated import Logistic, PredictionBatch, fit_calibrated, run_folds
-from karat.nuggets.prediction.evidence import UnjudgedEvidence, evidence
+from karat.nuggets.prediction.contradictions import MAX_PROBABILITY, find_contradictions
+from karat.nuggets.prediction.evidence import UnjudgedEvidence
+from karat.nuggets.prediction.evidence_groups import evidence_source
 from karat.nuggets.prediction.intervals import (
     MeasuredErrors,
     RunErrors,
@@ -54,7 +59,7 @@ from karat.nuggets.sets.keys_and_runs import Question, Response, Run, make_run, 
 from karat.nuggets.sets.nugget_set import NuggetSet
 from karat.progress import Progress, silent
 from karat.registry import Registry, call, expect_type, make_check
-from karat.settings import NamedSettings, parse_settings
+from karat.settings import NamedSettings, parse_settings, setting
 from karat.stats.judges import Kappa, cohen_kappa
 
 MIN_JUDGED_PAIRS, MIN_JUDGED_OF_A_KIND = 100, 20
@@ -70,8 +75,30 @@ class Calibrated(WithIdf):
     """Probabilities from rich evidence."""
 
     name: ClassVar[str] = "calibrated"
+    digests: ClassVar[Any] = MappingProxyType({"model": encoder_digest, "entail": encoder_digest})
 
     idf: str = idf_setting()
+    model: str | None = setting(
+        None,
+        "folder of an encoder such as BERT, which adds evidence from tokens (none: words alone)",
+        kind=str,
+        place=True,
+    )
+    facts: bool = setting(
+        True, "lower guesses where a response contradicts a number, name or negation of the nugget"
+    )
+
+    entail: str | None = setting(
+        None,
+        "folder of a cross-encoder for entailment, which adds evidence from sentences (none: no)",
+        kind=str,
+        place=True,
+    )
+
+    def input_files(self) -> list[str]:
+        """Return the files of the models."""
+        models = (folder for folder in (self.model, self.entail) if folder is not None)
+        return [file for folder in models for file in encoder_files(folder)]
 
 
 def _is_classifier(candidate: Any) -> bool:
@@ -114,6 +141,8 @@ class Predictions:
     strict: bool = False  # True if it predicts full support: partial support does not count
     spread: ShiftVariances = PRIOR_SPREAD
     """Variances of the shifts of predictions, for intervals without measured errors."""
+    contradictions: Mapping[int, FactChange] = field(default_factory=dict)
+    """Cells whose guess was lowered because the response contradicts the nugget."""
     _errors: dict[tuple[OfficialSettings, bool], RunErrors] = field(default_factory=dict)
 
     def errors(self, official_settings: OfficialSettings, adjusted: bool = False) -> RunErrors:
@@ -125,6 +154,26 @@ class Predictions:
                 runs.errors(official_settings) if runs else RunErrors()
             )
         return self._errors[official_settings, adjusted]
+
+    def contradiction(
+        self, run: str, question: str, nugget: int, is_judged: Flags
+    ) -> FactChange | None:
+        """Return the first contradiction of a nugget, by number, by an unjudged response of a run.
+
+        `is_judged` has the run's responses to the question, and all nuggets.
+        """
+        changes = self._contradictions_by_nugget.get((run, question, nugget), {}).items()
+        return next((change for k, change in changes if not is_judged[k, nugget]), None)
+
+    @cached_property
+    def _contradictions_by_nugget(self) -> dict[tuple[str, str, int], dict[int, FactChange]]:
+        """(run, question, nugget) -> number of the response -> contradiction."""
+        changes: dict[tuple[str, str, int], dict[int, FactChange]] = {}
+        for cell, change in self.contradictions.items():
+            run, q, response, nugget = self.pool.locate(cell)
+            by_response = changes.setdefault((run, self.pool.questions[q].id, nugget), {})
+            by_response[response] = change
+        return changes
 
     @cached_property
     def doubt(self) -> float:
@@ -252,8 +301,10 @@ def predict_support(
     labels = run_labels(pool, judgements)
     source = getattr(classifier, "source", None) or IdfSource()
     idf = source.of_classifier(pool, ENGLISH)
-    batch = PredictionBatch(pool, strict_labels(labels) if strict else labels, idf)
+    used_labels = strict_labels(labels) if strict else labels
+    batch = PredictionBatch(pool, used_labels, idf, source.texts(pool))
     if isinstance(classifier, Calibrated):
+        batch = replace(batch, source=evidence_source(classifier))
         predictions = _predict_calibrated(batch, strict, progress)
     else:
         predictions = _predict_by_classifier(batch, classifier, progress)
@@ -261,11 +312,39 @@ def predict_support(
     errors = predictions.measured_errors
     errors = errors and replace(errors, labels=labels[batch.cells])
     predictions = replace(predictions, classifier=classifier, strict=strict, measured_errors=errors)
+    if isinstance(classifier, Calibrated) and classifier.facts:
+        predictions = lower_contradicted(predictions, batch, progress)
     if not judgements.labels_by_model:
         return predictions
     adjustment = adjust_by_models(predictions, batch, judgements)
     probabilities, carried = adjustment.probabilities, adjustment.carried
     return replace(predictions, probabilities=probabilities, carried=carried, adjustment=adjustment)
+
+
+def lower_contradicted(
+    predictions: Predictions, batch: PredictionBatch, progress: Progress = silent
+) -> Predictions:
+    """Lower guesses that a response carries a nugget where it contradicts the nugget."""
+    probabilities, carried = predictions.probabilities.copy(), predictions.carried.copy()
+    contradictions = find_contradictions(batch.pool, batch.idf, probabilities, carried, progress)
+    is_contradicted = np.zeros(len(carried), dtype=np.bool_)
+    is_contradicted[[*contradictions]] = True
+    errors = predictions.measured_errors
+    if errors:  # judged runs, predicted without their own judgements: lowered in the same way
+        lowered = _lowered(errors.probabilities, errors.carried, is_contradicted[batch.cells])
+        errors = replace(errors, probabilities=lowered[0], carried=lowered[1])
+    probabilities, carried = _lowered(probabilities, carried, is_contradicted)
+    return replace(
+        predictions,
+        probabilities=probabilities,
+        carried=carried,
+        measured_errors=errors,
+        contradictions=contradictions,
+    )
+
+
+def _lowered(p: Floats, carried: Flags, is_contradicted: Flags) -> tuple[Floats, Flags]:
+    return np.where(is_contradicted, np.minimum(p, MAX_PROBABILITY), p), carried & ~is_contradicted
 
 
 def _predict_by_classifier(
@@ -289,12 +368,12 @@ def _predict_by_classifier(
 
 def _predict_calibrated(batch: PredictionBatch, strict: bool, progress: Progress) -> Predictions:
     """Predict by the calibrated classifier, or by the built-in one with too few judgements."""
-    labels, prior = batch.labels, calibrated.PRIOR_STRICT if strict else calibrated.PRIOR
+    labels, prior = batch.labels, calibrated.built_in_model(batch.source, strict)
     n_judged, n_yes = int((~np.isnan(labels)).sum()), int((labels > 0).sum())
     if n_judged < MIN_JUDGED_PAIRS or min(n_yes, n_judged - n_yes) < MIN_JUDGED_OF_A_KIND:
         return _predict_by_model(batch, prior, 0, progress)
     folded_cells = batch.folded_cells
-    X = evidence(folded_cells.pool, batch.idf, progress)
+    X = batch.evidence(folded_cells.pool, progress)
     judged_runs = np.unique(folded_cells.pool.cell_run[folded_cells.is_judged])
     if len(judged_runs) < 2:  # no run to learn from without it
         model = fit_calibrated(X, folded_cells.labels, prior=prior)

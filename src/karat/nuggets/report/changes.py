@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from karat.nuggets.report.matrix import select_box
 from karat.nuggets.report.scores import (
+    CONTRADICTION,
     F_BETA,
     SHARES,
     changes_answer,
@@ -143,6 +144,8 @@ def _card(row: ChangeRow, question: Question, sides: Sequence[tuple[str, bool, s
     status = element("span", element("strong", kind, class_=row.change), by)
     head = element("header", status, element("span", quote(title)))
     name = element("p", quote(row.description), class_="nugget")
+    contradictions = named_contradictions(row)
+    facts = [element("p", quote(contradictions), class_="note")] if contradictions else []
     columns = [
         element(
             "div",
@@ -153,7 +156,7 @@ def _card(row: ChangeRow, question: Question, sides: Sequence[tuple[str, bool, s
         if text
     ]
     inner = [element("div", *columns, class_="sides")] if columns else []
-    return element("article", head, name, *inner, class_="case")
+    return element("article", head, name, *facts, *inner, class_="case")
 
 
 def _passages(question: Question, responses: Sequence[Response]) -> Callable[[int, str], str]:
@@ -201,6 +204,12 @@ def guess_probabilities(row: ChangeRow) -> str | None:
     return " → ".join(texts)
 
 
+def named_contradictions(row: ChangeRow) -> str | None:
+    """Return the facts in which versions contradict the nugget: `new: numbers: nugget 17, …`."""
+    sides = (("old", row.old_contradiction), ("new", row.new_contradiction))
+    return "; ".join(f"{side}: {text}" for side, text in sides if text) or None
+
+
 _ROWS = (
     people_column("heading", "Change", lambda row: row.change),
     Column("change", "Change", readers="programs"),
@@ -224,6 +233,9 @@ _ROWS = (
     Column("new_by", "New by", readers="programs"),
     number("old_p", "Old p", 3, readers="programs"),
     number("new_p", "New p", 3, readers="programs"),
+    replace(CONTRADICTION, value=named_contradictions, readers="people"),
+    Column("old_contradiction", "Old contradiction", readers="programs"),
+    Column("new_contradiction", "New contradiction", readers="programs"),
 )
 _COUNTS = (Column("change", "Change"), number("vital", "Vital"), number("okay", "Okay"))
 _SCORES = (
@@ -273,11 +285,12 @@ def changes_document(changes: NuggetChanges) -> Document:
     def passage(row: ChangeRow) -> str:
         return excerpt(row.new_response or row.old_response, nuggets[row.question, row.nugget])
 
-    guessed = any(guess_probabilities(row) for row in changes.rows)
+    of_guesses = {"p": guess_probabilities, CONTRADICTION.key: named_contradictions}
+    hidden = {key for key, text in of_guesses.items() if not any(map(text, changes.rows))}
     columns = [
         replace(column, value=passage) if column.key == "response" else column
         for column in _ROWS
-        if column.key != "p" or guessed
+        if column.key not in hidden
     ]
     blocks: tuple[Block, ...] = (
         changes_figure(changes),

@@ -60,7 +60,12 @@ class QuestionMatrix:
 
     question: Question
     runs: Sequence[ScoredRun]
-    strict: bool
+    scoring: NuggetScoring
+
+    @property
+    def strict(self) -> bool:
+        """Whether partial support counts as none."""
+        return self.scoring.official_settings.strict
 
     @property
     def title(self) -> str:
@@ -88,6 +93,16 @@ class QuestionMatrix:
         """Nuggets by runs: index of the response that gets the credit."""
         credits_by_run = [run.decisions[self.id].credit(self.strict) for run in self.runs]
         return [[credits[j] for credits in credits_by_run] for j in self.order]
+
+    @cached_property
+    def contradictions(self) -> dict[tuple[int, int], str]:
+        """(nugget, run) -> the fact in which the run contradicts the nugget."""
+        texts = {
+            (row, k): self.scoring.contradiction(run, self.id, j, self.credits[row][k])
+            for row, j in enumerate(self.order)
+            for k, run in enumerate(self.runs)
+        }
+        return {cell: text for cell, text in texts.items() if text}
 
     @cached_property
     def states(self) -> list[str]:
@@ -141,9 +156,7 @@ def questions_figure(scoring: NuggetScoring) -> Figure:
 def _page(scoring: NuggetScoring) -> str:
     runs = [scoring.scored[k] for k in scoring.ranked]
     questions = scoring.nuggets.key.questions.values()
-    matrices = [
-        QuestionMatrix(question, runs, scoring.official_settings.strict) for question in questions
-    ]
+    matrices = [QuestionMatrix(question, runs, scoring) for question in questions]
     n_readable = _count_runs_with_responses(matrices, runs)
     scores = [item.by_question(scoring.scale) for item in runs]
     name = score_name(scoring)
@@ -234,6 +247,7 @@ def _data(
             for run, at in enumerate(credits[:n_readable])
             if at
         ],
+        "contradictions": [[*cell, visible(text)] for cell, text in matrix.contradictions.items()],
         "scores": [None if f is None or isnan(f) else round(f, 3) for f in values],
         "answers": answers,
         "words": _words(matrix, answers),
@@ -286,6 +300,8 @@ def _cell(matrix: QuestionMatrix, number: int, n_readable: int, j: int, run: int
     _, verb, look = STATES[_JUDGED.get(state, state)]
     by = " (guessed)" if state in _JUDGED else " (judged)" if state in "012" else ""
     tooltip = f"{matrix.runs[run].run.tag} {verb} nugget {matrix.nuggets[j].id}{by}"
+    if contradiction := matrix.contradictions.get((j, run)):
+        tooltip += f"; {visible(contradiction)}"
     sign = cell_text(state, vital=vital)
     if state == "-" or run >= n_readable:
         return element("td", sign, class_=look, title=tooltip)

@@ -24,7 +24,8 @@
       const state = question.states[j][run];
       const verb = data.states[data.guesses[state] ?? state][1];
       const by = guessed(state) ? " (guessed)" : "012".includes(state) ? " (judged)" : "";
-      return `${data.runs[run]} ${verb} nugget ${question.nuggets[j][1]}${by}`;
+      const fact = question.contradictions.find(([a, b]) => a === j && b === run)?.[2];
+      return `${data.runs[run]} ${verb} nugget ${question.nuggets[j][1]}${by}${fact ? `; ${fact}` : ""}`;
     };
 
     // The text with the words that a nugget has too as marks.

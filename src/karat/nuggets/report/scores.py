@@ -259,6 +259,12 @@ _QUESTIONS = (
     *(number(key, key, 3, readers="programs") for key in "AVW"),
     *(number(key, key.capitalize(), readers="programs") for key in _PAIRS),
 )
+CONTRADICTION = Column(
+    "contradiction",
+    "Contradiction",
+    wrap=True,
+    help="Number, name or negation that differs from the nugget, so its guess was lowered.",
+)
 _NUGGETS = (
     Column("run", "Run", readers="programs"),
     Column("question", "Question", readers="programs"),
@@ -269,6 +275,7 @@ _NUGGETS = (
     number("p", "p", 3, help="If guessed: highest probability of a response to carry it."),
     number("response", "Response", help="Number of the first response that carries it, from 1."),
     Column("evidence", "Evidence", wrap=True, help="Words that the response and nugget share."),
+    CONTRADICTION,
     Column("description", "Description", wrap=True),
 )
 _POURPRE = (
@@ -320,7 +327,10 @@ def _tables(scoring: NuggetScoring) -> list[Table]:
             "heading", "Question", lambda row: f"{row.run}, question {titles[row.question]}"
         )
         any_guessed = any(row.guessed > 0 for row in scoring.rows)
-        columns = (heading, *hide(_NUGGETS, () if any_guessed else ("p",)))
+        hidden = () if any_guessed else ("p",)
+        if scoring.predictions is None or not scoring.predictions.contradictions:
+            hidden = (*hidden, CONTRADICTION.key)
+        columns = (heading, *hide(_NUGGETS, hidden))
         # Computed on demand: pages do not show this table.
         count = len(scoring.rows) * sum(len(question.nuggets) for question in questions.values())
         rows = LazyRows([(count, lambda number: scoring.decisions[number])])

@@ -39,6 +39,9 @@ class ChangeRow(NamedTuple):
     old_p: float | None = None
     """If guesses decide: the highest probability of any unjudged response to carry it."""
     new_p: float | None = None
+    old_contradiction: str | None = None
+    """If no response carries it: the fact that lowered a guess, `numbers: nugget 17, output 71`."""
+    new_contradiction: str | None = None
 
     @property
     def by(self) -> str:
@@ -89,7 +92,7 @@ class NuggetChanges(Result):
         for id, question in self.scoring.nuggets.key.questions.items():
             versions = [self._nuggets(version, id) for version in self.scoring.scored]
             for nugget, old, new in zip(question.nuggets, *versions, strict=True):
-                _, texts, sources, chances = zip(old, new, strict=True)
+                _, texts, sources, chances, contradictions = zip(old, new, strict=True)
                 rows.append(
                     ChangeRow(
                         change=_KINDS[old[0], new[0]],
@@ -103,19 +106,25 @@ class NuggetChanges(Result):
                         new_by=sources[1],
                         old_p=chances[0],
                         new_p=chances[1],
+                        old_contradiction=contradictions[0],
+                        new_contradiction=contradictions[1],
                     )
                 )
         return tuple(rows)
 
     def _nuggets(
         self, version: ScoredRun, question: str
-    ) -> Iterator[tuple[bool, str, str, float | None]]:
-        """Yield for each nugget whether it is carried, by which response, the source, and p."""
+    ) -> Iterator[tuple[bool, str, str, float | None, str | None]]:
+        """Yield for each nugget whether it is carried, by which response, the source, and p.
+
+        The last value is the fact in which the version contradicts the nugget.
+        """
         answer, responses = version.decisions[question], version.run.responses(question)
         for j, credit in enumerate(answer.credit(self.scoring.official_settings.strict)):
             text, by = "" if credit is None else responses[credit].text, answer.by(j, credit)
             p = self.scoring.guess_probability(version, question, j) if by == GUESS else None
-            yield credit is not None, text, by, p
+            contradiction = self.scoring.contradiction(version, question, j, credit)
+            yield credit is not None, text, by, p, contradiction
 
     @property
     def rows(self) -> tuple[ChangeRow, ...]:

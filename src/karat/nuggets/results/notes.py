@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import quote
 
 from karat import __version__
+from karat.arrays import np
 from karat.nuggets.prediction.intervals import few_runs
 from karat.nuggets.prediction.paper import AUTO, INFORMED, Paper
 from karat.nuggets.prediction.predictions import (
@@ -36,6 +37,11 @@ def about_guesses(predictions: Predictions, about_intervals: str) -> list[str]:
     notes = [f"{_about_classifier(predictions, classifier)} {about_intervals}"]
     if not isinstance(classifier, Calibrated | Paper):
         return notes
+    n_lowered = sum(bool(np.isnan(predictions.labels[x])) for x in predictions.contradictions)
+    if n_lowered:
+        guesses = f"{n_lowered:,} guess{'es were' if n_lowered > 1 else ' was'}"
+        facts = "another number, another name or a negation"
+        notes.append(f"{guesses} lowered, as the response has {facts} where it states the nugget.")
     if predictions.adjustment:
         notes += [_about_model(judge) for judge in predictions.adjustment.models]
     if not isinstance(classifier, Calibrated) or classifier.idf != POOLED:
@@ -192,10 +198,11 @@ def signature(
 def _settings(predictions: Predictions) -> dict[str, str]:
     """Return the settings of the classifier in signatures, without idf."""
     classifier = predictions.classifier
-    if isinstance(classifier, Calibrated):
-        return {}
     text = classifier.full_name().partition(":")[2]
     settings = dict(item.split("=", 1) for item in split_unquoted(text, ",") if item)
+    if isinstance(classifier, Calibrated):
+        defaults = {"idf": settings["idf"], "model": "none", "facts": "yes"}
+        return {name: text for name, text in settings.items() if text != defaults.get(name, "none")}
     if not isinstance(classifier, Paper):
         return settings
     fields = {name: settings[name] for name in ("n", "weight", "stem", "stop")} | {"tok": TOKENIZER}

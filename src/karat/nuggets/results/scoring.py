@@ -113,6 +113,8 @@ class NuggetRow(NamedTuple):
     description: str
     p: float | None = None
     """If guesses decide: the highest probability of any unjudged response to carry it."""
+    contradiction: str | None = None
+    """If no response carries it: the fact that lowered a guess, `numbers: nugget 17, output 71`."""
 
 
 class PourpreRow(NamedTuple):
@@ -296,6 +298,7 @@ class NuggetScoring(Result):
                         evidence=None if credit is None else quotation(words[credit], j),
                         description=nugget.descriptions[0],
                         p=self.guess_probability(scored, id, j) if by == GUESS else None,
+                        contradiction=self.contradiction(scored, id, j, credit),
                     )
                 )
         return tuple(rows)
@@ -402,6 +405,20 @@ class NuggetScoring(Result):
         pool, cells = self.predictions.pool, self.predictions.probabilities
         chances = pool.answer(cells, scored.run.tag, question)[unjudged, nugget]
         return float(chances.max()) if len(chances) else None
+
+    def contradiction(
+        self, scored: ScoredRun, question: str, nugget: int, credit: int | None
+    ) -> str | None:
+        """Return the fact in which a response contradicts a nugget, which lowered its guess.
+
+        None if a response carries the nugget (`credit`), or judgements decide.
+        """
+        answer = scored.decisions[question]
+        if self.predictions is None or credit is not None or answer.settled[nugget]:
+            return None
+        tag, is_judged = scored.run.tag, answer.is_judged
+        change = self.predictions.contradiction(tag, question, nugget, is_judged)
+        return change and change.describe("nugget")
 
 
 def about_skipped(questions: Iterable[str]) -> list[str]:

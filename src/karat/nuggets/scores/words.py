@@ -2,10 +2,6 @@
 
 Texts are lower-cased and cut by the tokenizer `intl`; punctuation and symbols are stripped from the
 ends of tokens, and tokens that become empty are dropped.
-
-A sentence ends at a line end, and at white space after a full stop, a question mark or an
-exclamation mark. Exact boundaries do not matter: a number or name that is split is whole in two
-neighboring sentences.
 """
 
 from __future__ import annotations
@@ -29,16 +25,16 @@ from karat.progress import Progress, silent
 from karat.storage.digests import text_digest
 from karat.storage.output import FilePath
 from karat.text.segments import Lines, Segments, Strings, Texts, as_segments, batches
+from karat.text.sentences import sentences
 from karat.text.tokens import Ragged, Vocab, select, stem_words, stop_words, tokenize
 
 TOKENIZER, CASE = "intl", "lower"
 BATCH = 4096  # texts that are cut at a time: memory does not grow with a run
-_END = re.compile(r"[.!?…。！？\n](?:(?<=\n)\n*|(?<!\n)\s+)")
-"""Line ends, or a mark (which is kept) and the white space after it. The pattern begins with a set
-of characters, which is several times as fast as a look-behind at every position."""
-
 StemIdf: TypeAlias = Callable[[Sequence[str]], Floats]
 """Function from words, stemmed if a classifier stems them, to their idf."""
+
+IdfTexts: TypeAlias = tuple[str, ...] | Segments
+"""Texts that idf comes from: all responses, or a corpus."""
 
 
 @dataclass(frozen=True)
@@ -96,19 +92,6 @@ def forget_texts() -> None:
 
 
 atexit.register(forget_texts)  # before the kernel is unloaded, which reports leaked objects
-
-
-def sentences(text: str) -> list[str]:
-    """Return the sentences of a text: at least one, which may be empty."""
-    parts, start = [], 0
-    for match in _END.finditer(text):
-        end = match.start() + (text[match.start()] != "\n")
-        if end > start:
-            parts.append(text[start:end])
-        start = match.end()
-    if start < len(text):
-        parts.append(text[start:])
-    return parts or [""]
 
 
 @lru_cache(maxsize=2)  # evidence and likeness cut the same texts
@@ -300,9 +283,12 @@ class IdfSource:
         """Return the idf of words as a classifier cuts and stems them (cached)."""
         rule = WordRecipe(words.stem)  # stop words do not change idf
         if (pool, rule) not in self._cache:
-            texts = pool.texts if self.name == POOLED else self._corpus
-            self._cache[pool, rule] = smoothed_idf(texts, rule)
+            self._cache[pool, rule] = smoothed_idf(self.texts(pool), rule)
         return self._cache[pool, rule]
+
+    def texts(self, pool: Pool) -> IdfTexts:
+        """Return the texts whose words are counted: the responses, or the corpus."""
+        return pool.texts if self.name == POOLED else self._corpus
 
     def of_words(self, runs: Iterable[Run], stem: str) -> Weigh:
         """Return the idf of words for Pourpre."""

@@ -26,7 +26,7 @@ from karat.metrics.base import Metric
 from karat.metrics.differing import differing_words
 from karat.report.charts.models import ChartRow, RowChart, histogram
 from karat.report.documents import scores
-from karat.report.documents.facts import component_tables, fact_passages
+from karat.report.documents.facts import component_tables, evidence_passages
 from karat.report.documents.ranking import (
     DIFFERENCES_CAPTION,
     difference_row,
@@ -497,7 +497,7 @@ def _examples(comparison: Comparison, metrics: Sequence[Metric]) -> Examples:
         for name, text in outputs.items():
             yield TextPassage(name, text, differing_words(text, example.references))
             segment = _segment_name(example)
-            yield from fact_passages(metrics, text, example.references, segment)
+            yield from evidence_passages(metrics, text, example.references, name, segment)
 
     table_columns = (
         Column("system", "System", help="The system compared with the baseline."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from karat.comparison import COMPONENT_COLUMNS, Comparison
 from karat.metrics.base import Metric
@@ -24,19 +25,16 @@ from karat.results import Cell, Column, number
 AGREES = "no number, negation or name differs"
 
 
-def fact_passages(
-    metrics: Iterable[Metric], candidate: str, references: Sequence[str], segment: int | str
+def evidence_passages(
+    metrics: Iterable[Metric],
+    candidate: str,
+    references: Sequence[str],
+    system: str,
+    segment: int | str,
 ) -> Iterator[TextPassage]:
-    """Yield a line of evidence for each kind of facts in which an output differs.
-
-    `metrics` are those of the report; only `facts` has evidence.
-    """
-    evidence: dict[tuple[str, str], None] = {}
-    for m in metrics:
-        if isinstance(m, FactAgreement):
-            changes = m.changes(candidate, references, str(segment))
-            evidence.update(dict.fromkeys(describe_changes(changes, m.against_text)))
-    yield from (TextPassage(check, text) for check, text in evidence)
+    """Yield the lines of evidence that metrics have for an output, such as facts that differ."""
+    lines = (m.evidence(candidate, references, system, str(segment)) for m in metrics)
+    yield from (TextPassage(*line) for line in dict.fromkeys(chain.from_iterable(lines)))
 
 
 _FACTS = (
@@ -63,7 +61,12 @@ def facts_document(
         )
         marked = TextPassage("candidate", candidate, differing_words(candidate, references))
         evidence = [TextPassage(*line) for line in describe_changes(changes, against)]
-        passages = (*reference_passages(references), marked, *evidence)
+        compared = (
+            [TextPassage(against, text) for text in references]
+            if metric.reads_set
+            else reference_passages(references)
+        )
+        passages = (*compared, marked, *evidence)
         place: dict[str, Cell] = {"segment": segment, "score": explanation.value}
         rows += [{**place, **change._asdict()} for change in changes] or [place]
         summary = format_count(len(changes), "difference") if changes else AGREES

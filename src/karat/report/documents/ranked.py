@@ -8,7 +8,7 @@ from typing import Any
 
 from karat.metrics.differing import differing_words
 from karat.ranked_segments import RankedSegment, RankedSegments
-from karat.report.documents.facts import fact_passages
+from karat.report.documents.facts import evidence_passages
 from karat.report.documents.scores import SEGMENT_ID
 from karat.report.model import (
     Document,
@@ -31,7 +31,7 @@ MAX_SHOWN_METRICS = 3
 def _passages(row: RankedSegment) -> list[TextPassage]:
     references, candidate = row.text.references, row.text.candidate
     marked = TextPassage("candidate", candidate, differing_words(candidate, references))
-    evidence = fact_passages(row.scores, candidate, references, _segment_name(row))
+    evidence = evidence_passages(row.scores, candidate, references, row.system, _segment_name(row))
     return [*reference_passages(references), marked, *evidence]
 
 

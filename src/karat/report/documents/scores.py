@@ -94,6 +94,8 @@ _PART_LETTERS = {
     "rs": "RS",
     "bp": "BP",
     "wp": "WP",
+    "entailment": "entailment",
+    "contradiction": "contradiction",
     "simple_tree_accuracy": "STA",
 }
 _COUNT_LETTERS = {
@@ -109,6 +111,8 @@ _COUNT_LETTERS = {
     "numbers": "numbers",
     "negation": "negation",
     "names": "names",
+    "sentences": "sentences",
+    "unsupported": "unsupported",
 }
 
 

@@ -1,4 +1,4 @@
-"""The report of `grid` and `explain`: grids, errors of treelets, or facts that differ."""
+"""The report of `grid` and `explain`: grids, treelets, facts that differ, or support."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from typing import Any
 
 from karat.explanation import SegmentExplanations
 from karat.metrics.accuracy import Alignment
+from karat.metrics.entailment import SupportExplanation
 from karat.metrics.facts import FactsExplanation
 from karat.metrics.gtm import Explanation
 from karat.metrics.tree import TreeExplanation, Treelet
 from karat.registry import load
 from karat.report.documents.facts import facts_document
 from karat.report.documents.scores import SEGMENT
+from karat.report.documents.support import support_document
 from karat.report.model import (
     Block,
     Document,
@@ -255,6 +257,9 @@ def explanations_document(result: SegmentExplanations) -> Document:
     if isinstance(result.rows[0].explanation, FactsExplanation):
         explained = [(row.segment, row.explanation) for row in result.rows]
         return facts_document(title, result.metric, explained)  # type: ignore[arg-type]
+    if isinstance(result.rows[0].explanation, SupportExplanation):
+        sentences = [(row.segment, row.explanation) for row in result.rows]
+        return support_document(title, result.metric, sentences)  # type: ignore[arg-type]
     if isinstance(result.rows[0].explanation, TreeExplanation):
         return Document(title, treelet_blocks(result.rows), signatures=signatures)
     answer = grid_answer(result.rows)
