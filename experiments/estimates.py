@@ -42,6 +42,7 @@ from karat.estimation.system_estimates import (
     estimate_difference,
     estimate_system,
     predict,
+    predict_by_judges,
 )
 from karat.progress import silent
 from karat.stats.estimates import MeanInterval
@@ -113,7 +114,7 @@ def _systems(sample: Sample, truth: NDArray[np.float64]) -> Both:
 
 
 def _pairs(sample: Sample, truth: NDArray[np.float64]) -> Both:
-    prediction = difference_prediction(sample, predict(sample))
+    prediction = difference_prediction(sample, predict_by_judges(sample))
     for a in range(len(sample.systems)):
         for b in range(a):
             estimates = [estimate_difference(sample, (a, b), p, True) for p in (None, prediction)]

@@ -170,7 +170,7 @@ def test_labels_that_halve_the_width() -> None:
 
 
 def test_people_alone_without_a_judge() -> None:
-    estimates = kt.estimate(a_set())
+    estimates = kt.estimate(a_set(), covariates="none")
     assert all(row.ratio == 1 and row.estimate == row.people for row in estimates.rows)
     assert "No judge was named: estimates are those of people alone." in estimates.notes
 

@@ -40,7 +40,7 @@ def estimated(
         "notes", texts, judgements=rows, dimensions=[dimension], groups=groups, draws=draws
     )
     if judge is None:
-        return kt.estimate(evalset)
+        return kt.estimate(evalset, covariates="none")
     scores = {name: [judge(i) for i in range(SEGMENTS)] for name in texts}
     return kt.estimate(evalset.with_scores("metric", scores), judges="metric")
 

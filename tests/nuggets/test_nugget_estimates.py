@@ -17,12 +17,14 @@ from nugget_world import world
 
 import karat as kt
 from karat.arrays import Floats
+from karat.estimation.covariates import make_covariates
 from karat.nuggets.estimation import (
     QuestionScores,
     question_judges,
     question_scores,
     read_question_draws,
     sample_of_questions,
+    texts_of_questions,
 )
 from karat.nuggets.prediction.intervals import has_enough_judged_peers
 from karat.nuggets.scores.decisions import AnswerDecisions
@@ -84,7 +86,7 @@ def values(nuggets: NuggetSet, dimension: str, judge: str) -> Floats:
 
 def test_the_estimate_is_ppi_over_questions_by_hand() -> None:
     nuggets, fully_judged = a_set(), a_set(lambda row: True)
-    estimate = kt.estimate(nuggets, "A", "words")
+    estimate = kt.estimate(nuggets, "A", "words", covariates="none")
     at = [k for k, id in enumerate(nuggets.key.questions) if id in ODD]
     y = np.array(
         [
@@ -517,3 +519,26 @@ def test_a_small_set_by_hand() -> None:
     (row,) = kt.estimate(nuggets, "A").rows
     assert (row.people, row.estimate, row.form) == (0.5, 0.5, "bounded")
     assert row.ratio < 0.8
+
+
+# ---------------------------------------------------------------------------------- covariates
+
+
+def test_covariates_are_those_of_answers_and_questions() -> None:
+    nuggets = a_set()
+    estimate = kt.estimate(nuggets, "A", "words")
+    columns = [row.covariate for row in estimate.covariates]
+    assert "consensus" in columns
+    assert estimate.settings["covariates"] == tuple(columns)
+    texts = texts_of_questions(question_scores(nuggets, "A", HOW))
+    run = next(iter(nuggets.runs.values()))
+    assert texts.outputs[0] == [run.responses(id)[0].text for id in nuggets.key.questions]
+    (length,) = make_covariates(texts, "length").values
+    assert length.values[0].tolist() == [len(text or "") for text in texts.outputs[0]]
+
+
+def test_widths_with_covariates_are_at_most_those_without() -> None:
+    nuggets = a_set()
+    both, none = (kt.estimate(nuggets, "A", covariates=c) for c in ("auto", "none"))
+    widths = [sum(row.high - row.low for row in e.rows) for e in (both, none)]
+    assert widths[0] <= widths[1]

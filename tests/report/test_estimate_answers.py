@@ -8,9 +8,15 @@ from math import isnan, nan
 import pytest
 from sample_estimates import JUDGE, THREE, difference, make_estimate, row
 
-from karat.estimation.estimate_results import Estimate
+from karat.estimation.estimate_results import CovariateWorth, Estimate
 from karat.estimation.system_estimates import labels_worth
-from karat.report.documents.estimates import estimate_answer, estimate_basis, score_places
+from karat.report.documents.estimates import (
+    estimate_answer,
+    estimate_basis,
+    estimate_document,
+    score_places,
+)
+from karat.report.model import Table
 
 A, B, C = row("A", 84.0), row("B", 83.0), row("C", 70.0)
 EXACT = [
@@ -268,3 +274,68 @@ def test_judges_get_no_credit_for_rows_of_another_method() -> None:
     assert isnan(guessed.worth)
     assert not any("times as wide" in sentence for sentence in estimate_answer(guessed))
     assert "People low" in guessed.render("text")
+
+
+COVARIATE = CovariateWorth("length", 0.3, 0.95, 1.02)
+STUDENT = row("A", 84.0)._replace(student_ratio=1.04)
+
+
+def with_covariates(estimate: Estimate, used: bool = True) -> Estimate:
+    return replace(estimate, covariates=(COVARIATE,), uses_covariates=used)
+
+
+@pytest.mark.parametrize(
+    ("estimate", "expected"),
+    [
+        (
+            with_covariates(make_estimate((A,), judges=())),
+            (HELPS.replace("chrF", "covariates"),),
+        ),
+        (
+            with_covariates(make_estimate((STUDENT,))),
+            (
+                "With chrF and covariates, intervals are 0.80 times as wide as by people alone "
+                "(1.04 times as wide as Student's): worth 24 more labelled segments.",
+            ),
+        ),
+        (
+            with_covariates(make_estimate((A,), judges=(JUDGE,) * 5)),
+            (HELPS.replace("chrF", "5 judges and covariates"),),
+        ),
+        (
+            with_covariates(make_estimate((row("A", 84.0, 0.99),), judges=())),
+            (
+                "Covariates add almost nothing: intervals are 0.99 times as wide as by people "
+                "alone.",
+            ),
+        ),
+        (
+            with_covariates(make_estimate((A,)), used=False),
+            (
+                HELPS,
+                "Covariates of the texts do not make intervals of scores narrower, and are not "
+                "used.",
+            ),
+        ),
+        (
+            with_covariates(make_estimate((A,), judges=()), used=False),
+            (
+                "Covariates of the texts do not make intervals of scores narrower, and are not "
+                "used.",
+            ),
+        ),
+        (with_covariates(make_estimate((EXACT[0],), judges=()), used=False), (NEW,)),
+    ],
+)
+def test_the_answer_says_what_covariates_add(estimate: Estimate, expected: tuple[str, ...]) -> None:
+    assert estimate_answer(estimate)[1:] == expected
+
+
+def test_the_report_has_a_table_of_covariates() -> None:
+    table = {
+        block.key: block
+        for block in estimate_document(with_covariates(THREE)).blocks
+        if isinstance(block, Table)
+    }["covariates"]
+    assert [column.title for column in table.columns] == ["Covariate", "r", "Alone", "Without"]
+    assert list(table.rows) == [COVARIATE]

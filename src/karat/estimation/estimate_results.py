@@ -42,9 +42,10 @@ class EstimateRow(NamedTuple):
     bias: float  # how much higher judges rate it than people do, relative to other systems
     bias_low: float
     bias_high: float
+    student_ratio: float = nan  # width over that of Student's plain interval by people alone
 
 
-_RATIO = "Width of the interval, over that by people alone: below 1, judges help."
+_RATIO = "Width of the interval, over that by people alone: below 1, judges or covariates help."
 _FORM = (
     "Form of the interval: Student's t corrected for skewness; bounded, where many labels are at "
     "an end of the scale; Nuggeteer's, where other runs were judged; or none."
@@ -62,7 +63,7 @@ ESTIMATE_COLUMNS = (
     *program_columns("units"),
     number("more", "To halve", help="Further labelled units that would halve the width."),
     Column("form", "Form", help=_FORM, detail=True),
-    *program_columns("bias", "bias_low", "bias_high"),
+    *program_columns("bias", "bias_low", "bias_high", "student_ratio"),
 )
 
 
@@ -157,6 +158,25 @@ JUDGE_COLUMNS = (
 )
 
 
+class CovariateWorth(NamedTuple):
+    """A covariate: its agreement with the labels, and what it does for standard errors."""
+
+    covariate: str
+    r: float
+    alone: float  # mean standard error with it alone, over that by people alone
+    without: float  # mean standard error if it is left out, over that with all of them
+
+
+_ALONE = "Mean standard error with this covariate and no judge, over people's."
+_WITHOUT = "Mean standard error without it, over that with all: above 1, it adds something."
+COVARIATE_COLUMNS = (
+    Column("covariate", "Covariate", help="What is measured in texts."),
+    number("r", "r", 3, "Pearson's r with people's labels, within systems."),
+    number("alone", "Alone", 2, _ALONE),
+    number("without", "Without", 2, _WITHOUT),
+)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimate(Result):
     """Human scores of systems (`rows`), their differences, and the use of each judge."""
@@ -176,6 +196,8 @@ class Estimate(Result):
     methods: Mapping[str, str] = field(default_factory=dict)  # by system, if methods differ
     data: str = ""  # digest of labels, judges' values and draws
     contributions: tuple[RaterContribution, ...] = ()  # where several raters are known
+    covariates: tuple[CovariateWorth, ...] = ()
+    uses_covariates: bool = False  # False if they would not have made intervals narrower
 
     @property
     def any_raters(self) -> bool:
@@ -212,6 +234,11 @@ class Estimate(Result):
     def ratio(self) -> float:
         """Mean width of intervals with judges divided by that without; NaN without intervals."""
         return mean_without_nan([row.ratio for row in self.with_judges])
+
+    @property
+    def student_ratio(self) -> float:
+        """Mean width over that of Student's plain interval by people alone."""
+        return mean_without_nan([row.student_ratio for row in self.with_judges])
 
     @property
     def worth(self) -> float:
@@ -253,9 +280,10 @@ def notes_of(
     sample: Sample,
     rows: Sequence[EstimateRow],
     worths: Sequence[tuple[int, str]],
-    prediction: Prediction | None,
+    by_judges: Prediction | None,
     finite: bool,
     raters: str = THESE,
+    uses_covariates: bool = False,
 ) -> Iterator[str]:
     """Yield the notes on estimates."""
     yield from sample.notes
@@ -281,10 +309,12 @@ def notes_of(
                 f"{name} has no value for {missing:,} outputs: the mean of its values for the "
                 "system is used instead."
             )
-    if prediction is None:
-        if not rows or any(row.form != EXACT for row in rows):
+    if by_judges is None:
+        if uses_covariates:
+            yield "No judge was named: estimates are those of people and covariates."
+        elif not rows or any(row.form != EXACT for row in rows):
             yield "No judge was named: estimates are those of people alone."
-    elif prediction.correlation < 0:
+    elif by_judges.correlation < 0:
         yield "Warning: higher values of the judge go with lower labels. Is its direction right?"
 
 

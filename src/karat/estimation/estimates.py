@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from math import nan
 from typing import Any, NamedTuple, TypeAlias
 
 from karat.arrays import np
 from karat.errors import InputError, quoted
+from karat.estimation.covariates import covariate_names, make_covariates, texts_of
 from karat.estimation.estimate_results import (
     NOT_TESTED,
+    CovariateWorth,
     Estimate,
     EstimateDifference,
     EstimateRow,
@@ -26,12 +29,15 @@ from karat.estimation.settings import EstimateSettings
 from karat.estimation.system_estimates import (
     EstimatedDifference,
     EstimatedScore,
+    add_covariates,
     difference_prediction,
     estimate_difference,
     estimate_system,
+    fit_sample_covariates,
     judge_bias,
     labels_to_halve,
-    predict,
+    predict_by_judges,
+    student_width,
 )
 from karat.evalset.catalogue import SET_KINDS
 from karat.evalset.draws import Draw
@@ -41,8 +47,8 @@ from karat.progress import Progress, silent
 from karat.registry import load
 from karat.settings import check_settings
 from karat.stats.estimates import MeanInterval, PointEstimate
-from karat.stats.population import Prediction, tune_prediction
-from karat.stats.raters import THESE
+from karat.stats.population import Prediction, mean_error, tune_prediction
+from karat.stats.raters import ANY, THESE
 from karat.stats.significance import verdict
 from karat.stats.simultaneous import SIMULTANEOUS, SingleStep
 from karat.storage.digests import data_digest
@@ -63,6 +69,7 @@ def estimate(
     raters: str = EstimateSettings.raters,
     baseline: str | None = EstimateSettings.baseline,
     correction: str = EstimateSettings.correction,
+    covariates: str | Sequence[str] = EstimateSettings.covariates,
     exclude: Iterable[str] = (),
     normalise: str = EstimateSettings.normalise,
     next: int = EstimateSettings.next,
@@ -85,6 +92,7 @@ def estimate(
         raters: whom intervals and tests are for: `these` raters, or `any`, for raters in general.
         baseline: system to compare the others with; by default the one with the best estimate.
         correction: `simultaneous` corrects p and intervals of differences for their number; `none`.
+        covariates: `auto` for all covariates that the texts allow, `none`, or their names.
         exclude: systems to leave out.
         normalise: `z` scales the labels of each judge to mean 0 and standard deviation 1.
         next: number of units to draw for labelling next, with random numbers of `seed`.
@@ -95,6 +103,7 @@ def estimate(
     judge_names = _as_list("judges", judges, "judges or metrics")
     excluded = _as_list("exclude", exclude, "systems")
     options: dict[str, Any] = {"population": population, "unit": unit, "correction": correction}
+    covariates = covariate_names(covariates)
     EstimateSettings(
         dimension=dimension, raters=raters, normalise=normalise, next=next, seed=seed, **options
     )
@@ -111,6 +120,7 @@ def estimate(
                 "raters: leave it out"
             )
         options |= {"draws": draws, "baseline": baseline, "next": next, "seed": seed}
+        options["covariates"] = covariates
         check_settings(estimate, [estimate_kind], settings)
         result: Estimate = estimate_kind(
             source, dimension, judge_names, excluded, progress=progress, **options, **settings
@@ -120,13 +130,16 @@ def estimate(
     evalset = as_evalset(source, progress).without(*excluded)
     name = _choose_dimension(evalset, dimension)
     values = judge_values(evalset, judge_names or evalset.model_judges, name, threads, progress)
-    sample = make_sample(evalset, name, values, unit, draws, normalise)
+    columns = make_covariates(texts_of(evalset), covariates)
+    sample = make_sample(evalset, name, values, unit, draws, normalise, columns.values)
     worths = [(judge.missing, judge.signature) for judge in values]
     options |= {"normalise": normalise, "dimension": name, "judges": sample.judges, "seed": seed}
+    options["covariates"] = sample.covariates
     options["baseline"] = baseline or "best"
     if raters != THESE:  # signatures state it only where it is asked for
         options["raters"] = raters
-    return estimate_sample(sample, worths, baseline, next, options)
+    result = estimate_sample(sample, worths, baseline, next, options)
+    return replace(result, notes=(*result.notes, *columns.notes))
 
 
 def _as_list(name: str, value: Any, kind: str) -> list[Any]:
@@ -167,22 +180,25 @@ def estimate_sample(
         raise InputError(f"{problem}: name another")
     check_judges(sample)
     finite = settings["population"] == "set"
-    prediction = predict(sample)
+    by_judges = predict_by_judges(sample)
+    prediction = add_covariates(sample, by_judges)
     count = range(len(sample.systems))
     people = [estimate_system(sample, k, None, finite, raters) for k in count]
     with_judges = [estimate_system(sample, k, prediction, finite, raters) for k in count]
-    bias = list(judge_bias(sample, prediction, finite))
+    bias = list(judge_bias(sample, by_judges, finite))
     is_complete = [finite and sample.wholly(k, sample.labelled(k)) for k in count]
     further_labels = map(labels_to_halve, with_judges, is_complete)
-    scale, find = sample.scale, sample_differences(sample, prediction, finite, raters)
-    columns = zip(people, with_judges, bias, further_labels, strict=True)
+    scale, find = sample.scale, sample_differences(sample, by_judges, finite, raters)
+    students = [nan if raters == ANY else student_width(sample, k, finite) for k in count]
+    columns = zip(people, with_judges, bias, further_labels, students, strict=True)
     rows = tuple(
         _estimate_row(system, scale.sign, *values)
         for system, values in zip(sample.systems, columns, strict=True)
     )
     compared = differences(rows, find, baseline, settings["correction"], scale.sign)
     planned = plan_units(sample, prediction, next, settings["seed"]) if next else ()
-    notes = notes_of(sample, rows, worths, prediction, finite, raters)
+    uses_covariates = prediction is not by_judges
+    notes = notes_of(sample, rows, worths, by_judges, finite, raters, uses_covariates)
     return Estimate(
         name=sample.name,
         dimension=sample.dimension,
@@ -198,6 +214,8 @@ def estimate_sample(
         draws=plan_draws(sample, planned) if planned else (),
         data=data,
         contributions=tuple(_rater_contributions(sample, with_judges, compared.rows, find)),
+        covariates=tuple(_covariate_worths(sample, by_judges)),
+        uses_covariates=uses_covariates,
     )
 
 
@@ -251,13 +269,16 @@ def _estimate_row(
     with_judges: EstimatedScore,
     bias: MeanInterval,
     labels_to_halve: int | None,
+    student_width: float,
 ) -> EstimateRow:
     intervals = people.interval, with_judges.interval, bias
     alone, combined, bias_interval = (_to_original_scale(i, sign) for i in intervals)
     ratio = combined.width / alone.width if alone.width > 0 else nan
     counts = with_judges.labels, with_judges.units, with_judges.form, labels_to_halve
     scores = *alone[:3], *combined[:3]
-    return EstimateRow._make((system, *scores, ratio, *counts, *bias_interval[:3]))
+    student_ratio = combined.width / student_width if student_width > 0 else nan
+    biases = bias_interval[:3]
+    return EstimateRow._make((system, *scores, ratio, *counts, *biases, student_ratio))
 
 
 def _to_original_scale(interval: MeanInterval, sign: int) -> MeanInterval:
@@ -267,13 +288,13 @@ def _to_original_scale(interval: MeanInterval, sign: int) -> MeanInterval:
 
 
 def sample_differences(
-    sample: Sample, prediction: Prediction | None, finite: bool, raters: str = THESE
+    sample: Sample, by_judges: Prediction | None, finite: bool, raters: str = THESE
 ) -> FindDifference:
     """Return the function that estimates the difference of two systems of a sample.
 
     It returns None if fewer than `MIN_LABELS` units are labelled for both.
     """
-    guess = difference_prediction(sample, prediction)
+    guess = difference_prediction(sample, by_judges)
 
     @cache
     def find(system: str, other: str) -> EstimatedDifference | None:
@@ -365,3 +386,18 @@ def _judge_worths(
                 ratios.append(width / by_people.interval.width)
         ratio = mean_without_nan(ratios)
         yield JudgeWorth(sample.judges[j], prediction.correlation, ratio, missing, signature)
+
+
+def _covariate_worths(sample: Sample, by_judges: Prediction | None) -> Iterable[CovariateWorth]:
+    """Yield how useful each covariate is by itself, and beside judges and other covariates."""
+    labelled = sample.by_judges.values()
+    by_people = mean_error(labelled, None)
+    combined = mean_error(labelled, fit_sample_covariates(sample, by_judges)) or nan
+    for j, name in enumerate(sample.covariates):
+        alone = tune_prediction(sample.by_covariates.only(j).values())
+        rest = fit_sample_covariates(sample.without_covariate(j), by_judges)
+        ratios = (
+            mean_error(labelled, alone) / (by_people or nan),
+            mean_error(labelled, rest) / combined,
+        )
+        yield CovariateWorth(name, alone.correlation, *ratios)

@@ -100,6 +100,7 @@ def make_pair_sample(
     judges: Sequence[JudgeValues],
     unit: str,
     draws: Sequence[Draw] | None,
+    covariates: Sequence[JudgeValues] = (),
 ) -> Sample:
     """Return the sample of a dimension in which people compared outputs."""
     complete = np.asarray(outputs_present(evalset).all(axis=0))
@@ -111,10 +112,11 @@ def make_pair_sample(
     labels = pair_labels(evalset, dimension, ~np.isnan(touched[0]))
     sizes = count_by_unit(complete[None, :], grouping)[0]
     _check_compared(evalset, labels, grouping)
-    shape = len(judges), len(evalset.systems), len(evalset)
+    columns = [*judges, *covariates]
+    shape = len(columns), len(evalset.systems), len(evalset)
     values, design = np.zeros(shape), replace(design, sizes=sizes)
-    for k, judge in enumerate(judges):
-        values[k] = judge.values
+    for k, column in enumerate(columns):
+        values[k] = column.values
     inputs = PairInputs(labels, values, grouping, design, complete)
     system_values = (_unit_values(inputs, k) for k in range(len(evalset.systems)))
     y, x, x_all, partly, at_ends, counts = (
@@ -151,6 +153,7 @@ def make_pair_sample(
         partly=partly,
         at_ends=at_ends,
         ratings=UnitRatings((), "people compared outputs, and only ratings can be crossed"),
+        covariates=tuple(column.name for column in covariates),
     )
 
 
@@ -238,6 +241,7 @@ def make_sample(
     unit: str = "auto",
     draws: Sequence[Draw] | None = None,
     normalise: str = "none",
+    covariates: Sequence[JudgeValues] = (),
 ) -> Sample:
     """Return the sample of an evaluation set in one dimension."""
     set_draws = check_draws(evalset, draws)
@@ -245,13 +249,14 @@ def make_sample(
         if normalise != "none":
             problem = f"people compared outputs under {quoted(dimension)}"
             raise InputError(f"normalise={normalise}: {problem}, and only ratings are scaled")
-        return make_pair_sample(evalset, dimension, judges, unit, set_draws)
+        return make_pair_sample(evalset, dimension, judges, unit, set_draws, covariates)
     human = evalset.human(dimension, normalise)
     grouping, unit_notes = group_units(evalset, ~np.isnan(human), unit, set_draws)
     human, design, draw_notes = apply_draws(evalset.name, human, grouping, set_draws)
-    values = np.zeros((*human.shape, len(judges)))
-    for k, judge in enumerate(judges):
-        values[:, :, k] = judge.values
+    columns = [*judges, *covariates]
+    values = np.zeros((*human.shape, len(columns)))
+    for k, column in enumerate(columns):
+        values[:, :, k] = column.values
     present = outputs_present(evalset)
     has_label = ~np.isnan(human) & present
     y = _means(np.where(has_label, human, 0.0)[:, :, None], has_label, grouping)[:, :, 0]
@@ -288,6 +293,7 @@ def make_sample(
         partly,
         None if present.all() else outputs,
         ratings=unit_ratings(evalset, dimension, normalise, has_label, grouping.of_segment),
+        covariates=tuple(column.name for column in covariates),
     )
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from math import sqrt
 from typing import NamedTuple
 
-from karat.arithmetic import power
+from karat.arithmetic import exact_sum, power
 from karat.arrays import Flags, Floats, Ints, np
 from karat.errors import InputError, MetricError, quoted
 from karat.estimation.settings import UNITS
@@ -73,13 +73,14 @@ class Sample:
     """For comparisons: systems x 2, the shares of units in which a system lost all of its
     comparisons, and won all; None for ratings."""
     ratings: UnitRatings = field(default_factory=lambda: UnitRatings((), "raters are not known"))
+    covariates: tuple[str, ...] = ()  # names of the columns of `x` and `all_values` after judges
 
     @cached_property
     def digest(self) -> str:
         """Eight characters that depend on labels, judges' values, draws and the scale."""
         outputs = np.zeros(0) if self.outputs is None else self.outputs
         return data_digest(
-            [self.systems, self.units, self.unit, self.judges, self.scale],
+            [self.systems, self.units, self.unit, self.judges, self.scale, *self.covariates],
             *(self.y, self.x, self.all_values, self.present, outputs),
             *(self.design.probability, self.design.round),
         )
@@ -139,10 +140,31 @@ class Sample:
         return replace(self, systems=names, ratings=self.ratings.select(systems), **selected)
 
     def only(self, judge: int) -> Sample:
-        """Return the sample with only one of its judges."""
-        judge_slice = slice(judge, judge + 1)
-        selected = {k: getattr(self, k)[:, :, judge_slice] for k in ("x", "all_values")}
-        return replace(self, judges=self.judges[judge_slice], **selected)
+        """Return the sample with only one of its judges, and no covariates."""
+        return self._with_columns(self.judges, slice(judge, judge + 1))
+
+    @property
+    def by_judges(self) -> Sample:
+        """The sample without covariates."""
+        return self._with_columns(self.judges, slice(0, len(self.judges)))
+
+    @property
+    def by_covariates(self) -> Sample:
+        """The sample with covariates in place of judges."""
+        names = *self.judges, *self.covariates
+        return self._with_columns(names, slice(len(self.judges), len(names)))
+
+    def without_covariate(self, covariate: int) -> Sample:
+        """Return the sample without one of its covariates."""
+        column = len(self.judges) + covariate
+        columns = {k: np.delete(getattr(self, k), column, axis=2) for k in ("x", "all_values")}
+        names = tuple(np.delete(self.covariates, covariate).tolist())
+        return replace(self, covariates=names, **columns)
+
+    def _with_columns(self, names: Sequence[str], chosen: slice) -> Sample:
+        """Return the sample whose judges are some of its columns."""
+        selected = {k: getattr(self, k)[:, :, chosen] for k in ("x", "all_values")}
+        return replace(self, judges=tuple(names[chosen]), covariates=(), **selected)
 
     def with_means(self) -> Sample:
         """Return the sample with each judge split in two: unit means over systems, and deviations.
@@ -154,7 +176,7 @@ class Sample:
             return self
         is_present = self.present[:, :, None]
         count = np.maximum(is_present.sum(axis=0), 1)
-        mean = np.where(is_present, self.all_values, 0.0).sum(axis=0) / count
+        mean = exact_sum(np.where(is_present, self.all_values, 0.0), axis=0) / count
         unit_means = np.broadcast_to(mean, self.all_values.shape)
         x = np.concatenate(
             [np.where(self.is_labelled[:, :, None], self.x - mean, 0.0), unit_means], axis=2

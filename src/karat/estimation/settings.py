@@ -18,6 +18,16 @@ POPULATIONS = {
     "new": "new segments like those of the set",
 }
 UNITS = ("auto", "segment", "group")
+SOURCE_LENGTH, RATIO, CONSENSUS = "source-length", "ratio", "consensus"
+COVARIATES = {
+    SOURCE_LENGTH: "characters of the source",
+    "length": "characters of the output",
+    RATIO: "logarithm of the length of the output over that of the source, each plus 1",
+    "digits": "share of characters that are digits",
+    "capitals": "share of words that begin with a capital",
+    "rare": "share of words that occur in the outputs of no other segment",
+    CONSENSUS: "mean chrF of the output to the outputs of the other systems",
+}
 
 
 @dataclass(frozen=True)
@@ -75,5 +85,12 @@ class EstimateSettings(Settings):
         show_default=False,
     )
     correction: str = correction_setting()
+    covariates: str = setting(
+        "auto",
+        "Covariates of the texts that make intervals narrower: all that the set allows (auto), "
+        "none, or names joined by commas: " + ", ".join(COVARIATES) + ".",
+        option="--covariates",
+        metavar="NAMES",
+    )
     seed: int = seed_setting()
     normalise: str = normalise_setting()

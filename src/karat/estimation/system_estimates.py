@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import ceil, isnan, nan, sqrt
+from math import ceil, fsum, isnan, nan, sqrt
 from typing import NamedTuple
 
 from karat.arrays import Flags, Floats, Ints, np
 from karat.estimation.samples import Sample
+from karat.stats.distributions import student_quantile
 from karat.stats.estimates import (
+    ALPHA,
     MAX_BOUNDED_LABELS,
     IntervalFamily,
     MeanInterval,
@@ -26,6 +28,7 @@ from karat.stats.population import (
     Prediction,
     cross_fit,
     estimate_mean,
+    fit_covariates,
     tune_prediction,
     tuned_factor,
     unit_shares,
@@ -61,12 +64,47 @@ class EstimatedScore(NamedTuple):
 
 
 def predict(sample: Sample) -> Prediction | None:
-    """Return predictions by the judges of a sample; None without judges."""
+    """Return predictions by judges and covariates; None without either."""
+    return add_covariates(sample, predict_by_judges(sample))
+
+
+def add_covariates(sample: Sample, by_judges: Prediction | None) -> Prediction | None:
+    """Return predictions by judges and covariates, or those by judges if they are no worse.
+
+    Covariates are used only if they make the intervals of scores narrower on average.
+    """
+    by_both = fit_sample_covariates(sample, by_judges)
+    if by_both is by_judges or _total_width(sample, by_both) < _total_width(sample, by_judges):
+        return by_both
+    return by_judges
+
+
+def fit_sample_covariates(sample: Sample, by_judges: Prediction | None) -> Prediction | None:
+    """Return predictions by judges and covariates, chosen by cross-validation."""
+    if not sample.covariates:
+        return by_judges
+    columns = sample.by_covariates
+    split = columns.with_means()
+    is_unit_mean = np.arange(len(split.judges)) >= len(columns.judges)
+    if len(sample.systems) == 1:
+        is_unit_mean[:] = True
+    return fit_covariates(split.values(), is_unit_mean, by_judges)
+
+
+def predict_by_judges(sample: Sample) -> Prediction | None:
+    """Return predictions by the judges of a sample alone; None without judges."""
     if not sample.judges:
         return None
     if len(sample.judges) == 1:
         return tune_prediction(sample.values())
-    return cross_fit(sample.with_means().values())
+    return cross_fit(sample.by_judges.with_means().values())
+
+
+def _total_width(sample: Sample, prediction: Prediction | None) -> float:
+    """Return the sum of the widths of the scores' intervals, for the units of the set."""
+    scores = (estimate_system(sample, k, prediction, True) for k in range(len(sample.systems)))
+    widths = (score.interval.width for score in scores)
+    return fsum(width for width in widths if not isnan(width))
 
 
 def estimate_system(
@@ -108,6 +146,17 @@ def estimate_system(
     by_raters = effect.parts.shares.raters if effect and raters == ANY else 0.0
     constant = 0.0 if isnan(by_raters) else by_raters
     return EstimatedScore(interval, form, len(units), len(population), effect, constant)
+
+
+def student_width(sample: Sample, system: int, finite: bool) -> float:
+    """Return the width of Student's plain interval of a score by people alone; NaN without one."""
+    units, population = sample.labelled(system), sample.population(system)
+    values = sample.y[system, units]
+    expansion = estimate_mean(values, units, sample.design_of(system), population)
+    if expansion.freedom < 1:
+        return nan
+    error = expansion.error(finite and sample.wholly(system, units))
+    return 2 * student_quantile(ALPHA / 2, expansion.freedom) * error
 
 
 def _new_units_variance(guess: Floats, units: int) -> float:
@@ -245,19 +294,39 @@ class EstimatedDifference(NamedTuple):
     freedom: int = 1  # degrees of freedom of the sample
 
 
-def difference_prediction(sample: Sample, prediction: Prediction | None) -> Prediction | None:
-    """Return predictions of differences: lambda is tuned to differences of systems within units."""
-    if prediction is None:
-        return None
+def difference_prediction(sample: Sample, by_judges: Prediction | None) -> Prediction | None:
+    """Return predictions of differences by judges and covariates; None without either.
+
+    lambda of judges is tuned to differences of systems within units. Covariates count by what they
+    differ between the systems of a unit.
+    """
     has_label = sample.is_labelled
-    labelled = sample.values(np.zeros(0, np.int64))
-    count = np.maximum(has_label.sum(axis=0), 1)
-    y = np.where(has_label, sample.y, 0.0)
-    apart = np.where(has_label, sample.y - y.sum(axis=0) / count, np.nan)
-    guess = prediction.units - np.where(has_label, prediction.units, 0.0).sum(axis=0) / count
-    column = guess[:, :, None]
-    centered = replace(labelled, y=apart).with_columns(column, column)
-    return prediction.times(tuned_factor(centered, has_label))
+    apart = np.where(has_label, _less_unit_means(sample.y, has_label), np.nan)
+    base = None
+    if by_judges is not None:
+        column = _less_unit_means(by_judges.units, has_label)[:, :, None]
+        labelled = sample.values(np.zeros(0, np.int64)).with_columns(column, column)
+        base = by_judges.times(tuned_factor(replace(labelled, y=apart), has_label))
+    if not sample.covariates or len(sample.systems) < 2:
+        return base
+    covariates = replace(sample.by_covariates.values(), y=apart)
+    if sample.compared:  # values are relative to other systems already
+        return fit_covariates(covariates, np.zeros(len(sample.covariates), np.bool_), base)
+    x = _less_unit_means(covariates.x, has_label[:, :, None])
+    x_all = _less_unit_means(covariates.all_values, sample.present[:, :, None])
+    if base is not None:
+        units = _less_unit_means(base.units, has_label)
+        all_outputs = _less_unit_means(base.all_outputs, sample.present)
+        base = base._replace(units=units, all_outputs=all_outputs)
+    is_unit_mean = np.zeros(len(sample.covariates), np.bool_)
+    return fit_covariates(covariates.with_columns(x, x_all), is_unit_mean, base)
+
+
+def _less_unit_means(values: Floats, is_counted: Flags) -> Floats:
+    """Return values minus the mean of their unit over the systems that count; 0 elsewhere."""
+    counted = np.where(is_counted, values, 0.0)
+    means = counted.sum(axis=0) / np.maximum(is_counted.sum(axis=0), 1)
+    return np.where(is_counted, counted - means, 0.0)
 
 
 def estimate_difference(
@@ -375,7 +444,7 @@ def judge_bias(
     if sample.compared:  # shares are relative to other systems already
         guess, y = prediction.units, np.where(shared, sample.y - 0.5, 0.0)
     else:
-        guess, y = _center_units(prediction.units, shared), _center_units(sample.y, shared)
+        guess, y = _less_unit_means(prediction.units, shared), _less_unit_means(sample.y, shared)
     count = np.maximum(shared.sum(axis=1), 1)
     x, means = guess.sum(axis=1) / count, y.sum(axis=1) / count
     spread = float((x * x).sum())
@@ -389,10 +458,3 @@ def judge_bias(
         gap = slope * guess[k, units] - y[k, units]
         expansion = estimate_mean(gap, units, sample.design_of(k), sample.population(k))
         yield skewed_intervals(expansion, finite).interval()
-
-
-def _center_units(values: Floats, shared: Flags) -> Floats:
-    """Return values minus the mean of their unit over systems; 0 where not shared."""
-    shared_values = np.where(shared, values, 0.0)
-    means = shared_values.sum(axis=0) / np.maximum(shared.sum(axis=0), 1)
-    return np.where(shared, shared_values - means, 0.0)

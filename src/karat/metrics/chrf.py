@@ -61,10 +61,21 @@ class ChrF(Metric):
             yield self._words, self.words
 
     def rows(self, pairs: Pairs) -> NDArray[Any]:
+        rows = self.pair_rows(pairs)
+        return rows if pairs.single else rows[pairs.best(self.measure(rows)["value"])]
+
+    def pair_rows(self, pairs: Pairs) -> NDArray[Any]:
+        """Return the row of each candidate with each of its references."""
         kinds = [(self._characters, self.n), (self._words, self.words)]
         parts = [self._triples(pairs, recipe, order) for recipe, order in kinds if order]
-        rows = np.hstack(parts)
-        return rows if pairs.single else rows[pairs.best(self.measure(rows)["value"])]
+        return np.hstack(parts)
+
+    @staticmethod
+    def reversed_rows(rows: NDArray[Any]) -> NDArray[Any]:
+        """Return rows in which candidate and reference have changed places; not for `eps`."""
+        order = np.arange(rows.shape[1]).reshape(-1, 3)[:, [1, 0, 2]].ravel()
+        reordered: Ints = rows[:, order]
+        return reordered
 
     @staticmethod
     def _triples(pairs: Pairs, recipe: Recipe, order: int) -> Ints:

@@ -15,6 +15,12 @@ from typing import Any, NamedTuple
 from karat import __version__
 from karat.arrays import Flags, Floats, np
 from karat.errors import InputError, quoted
+from karat.estimation.covariates import (
+    NO_VALUES,
+    Covariates,
+    CovariateTexts,
+    make_covariates,
+)
 from karat.estimation.estimate_results import ESTIMATE, Estimate, EstimateRow
 from karat.estimation.estimates import (
     MIN_LABELS,
@@ -32,7 +38,13 @@ from karat.estimation.samples import (
     check_names,
     fill_missing,
 )
-from karat.estimation.system_estimates import EstimatedDifference, estimate_system, predict
+from karat.estimation.settings import EstimateSettings
+from karat.estimation.system_estimates import (
+    EstimatedDifference,
+    estimate_system,
+    predict_by_judges,
+    student_width,
+)
 from karat.evalset.catalogue import GivenPath
 from karat.evalset.draws import Draw, check_set_draws, draw_problem, read_draws
 from karat.evalset.judgements import MODEL, PERSON
@@ -132,16 +144,19 @@ def judged_scores(
 
 
 def sample_of_questions(
-    scores: QuestionScores, judges: Sequence[JudgeValues], draws: Sequence[Draw] | None = None
+    scores: QuestionScores,
+    judges: Sequence[JudgeValues],
+    draws: Sequence[Draw] | None = None,
+    covariates: Covariates = NO_VALUES,
 ) -> Sample:
     """Return the sample of a nugget set; judges have values of all runs and questions."""
     name, units = scores.nuggets.name, tuple(scores.nuggets.key.questions)
     grouping = UnitGrouping(units, np.arange(len(units)), UNIT)
     y, design, notes = apply_draws(name, scores.values, grouping, draws)
-    shape = *y.shape, len(judges)
-    judge_values = (
-        np.stack([judge.values for judge in judges], axis=2) if judges else np.zeros(shape)
-    )
+    columns = [*judges, *covariates.values]
+    values = np.zeros((*y.shape, len(columns)))
+    for k, column in enumerate(columns):
+        values[:, :, k] = column.values
     has_label = ~np.isnan(y)
     return Sample(
         name=name,
@@ -150,16 +165,28 @@ def sample_of_questions(
         units=units,
         unit=UNIT,
         y=y,
-        x=np.where(has_label[:, :, None], judge_values, 0.0),
-        all_values=judge_values,
+        x=np.where(has_label[:, :, None], values, 0.0),
+        all_values=values,
         present=np.ones(y.shape, np.bool_),
         judges=tuple(judge.name for judge in judges),
         design=design,
         scale=LabelScale(0.0, 1.0),
         labels=has_label.sum(axis=1),
-        notes=tuple(notes),
+        notes=(*notes, *covariates.notes),
         draws=tuple(draws or ()),
+        covariates=tuple(column.name for column in covariates.values),
     )
+
+
+def texts_of_questions(scores: QuestionScores) -> CovariateTexts:
+    """Return the responses of runs to the questions with a score; no response is an empty text."""
+    nuggets = scores.nuggets
+    outputs = [
+        [" ".join(response.text for response in run.responses(id)) for id in nuggets.key.questions]
+        for run in nuggets.runs.values()
+    ]
+    sources = [question.text or "" for question in nuggets.key.questions.values()]
+    return CovariateTexts(nuggets.name, outputs, sources if any(sources) else None)
 
 
 def draws_of_questions(
@@ -318,9 +345,11 @@ def nuggeteer_row(sample: Sample, tag: str, ends: ScoreInterval, finite: bool) -
         alone = estimate_system(sample, system, None, finite).interval
     score = min(max(ends.score, ends.low), ends.high)
     ratio = ends.width / alone.width if alone.width > 0 else nan
+    student = student_width(sample, system, finite) if labels >= MIN_LABELS else nan
+    student_ratio = ends.width / student if student > 0 else nan
     return EstimateRow(
         *(tag, *alone[:3], score, ends.low, ends.high, ratio),
-        *(labels, len(sample.units), NUGGETEER, None, nan, nan, nan),
+        *(labels, len(sample.units), NUGGETEER, None, nan, nan, nan, student_ratio),
     )
 
 
@@ -356,6 +385,7 @@ def estimate_nuggets(
     population: str = "set",
     unit: str = "auto",
     correction: str = SIMULTANEOUS,
+    covariates: str | Sequence[str] = EstimateSettings.covariates,
     draws: Sequence[Draw] | None = None,
     baseline: str | None = None,
     next: int = 0,
@@ -374,6 +404,7 @@ def estimate_nuggets(
         population: `set` for the questions of the set, `new` for new questions like these.
         unit: `auto`: the unit is the question.
         correction: `simultaneous` corrects p and intervals of differences for their number; `none`.
+        covariates: `auto` for all covariates that the texts allow, `none`, or their names.
         draws: how questions were drawn; by default at random.
         baseline: run to compare the others with; by default the one with the best estimate.
         next: number of questions to draw for judging next.
@@ -401,13 +432,16 @@ def estimate_nuggets(
         raise InputError(f"dimension {quoted(dimension)} of nuggets: expected one of {expected}")
     scores = question_scores(selected, dimension, official_settings, progress)
     values = question_judges(scores, judges, progress)
-    sample = sample_of_questions(scores, values, draws_of_questions(nuggets, scores, draws))
+    columns = make_covariates(texts_of_questions(scores), covariates)
+    question_draws = draws_of_questions(nuggets, scores, draws)
+    sample = sample_of_questions(scores, values, question_draws, columns)
     settings: dict[str, Any] = {
         "population": population,
         "correction": correction,
         "dimension": dimension,
         "judges": sample.judges,
         "seed": seed,
+        "covariates": sample.covariates,
     }
     if dimension == "f":
         settings["score"] = str(official_settings)
@@ -451,7 +485,9 @@ def _combine_methods(
         reason = f"baseline {quoted(baseline)} has fewer than {MIN_LABELS} judged questions"
         raise InputError(f"{reason}: name another")
     ordered = tuple(rows[tag] for tag in sample.systems if tag in rows)
-    by_labels = sample_differences(other_runs, predict(other_runs), finite) if other_runs else None
+    by_labels = None
+    if other_runs:
+        by_labels = sample_differences(other_runs, predict_by_judges(other_runs), finite)
 
     def find(system: str, other: str) -> EstimatedDifference | None:
         """Compare two runs, by common labels where both have estimates from them."""
@@ -490,7 +526,7 @@ def _without_estimates(
         unit=UNIT,
         better="higher",
         ends=(0.0, 1.0),
-        settings={**settings, "judges": ()},
+        settings={**settings, "judges": (), "covariates": ()},
         notes=(out,) if short_runs else (),
         draws=plan_draws(sample, planned) if planned else (),
     )

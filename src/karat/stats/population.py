@@ -218,15 +218,8 @@ def cross_fit(labelled: Labelled) -> Prediction:
     Every tenth labelled unit, in their order, is in the same fold.
     """
     is_labelled = labelled.is_labelled
-    centre, spread = labelled.x[is_labelled].mean(axis=0), labelled.x[is_labelled].std(axis=0)
-    scale = np.where(spread > 0, spread, 1.0)
-    x, all_values = (
-        (values - centre) / scale * (spread > 0) for values in (labelled.x, labelled.all_values)
-    )
-    scaled = labelled.with_columns(x, all_values)  # constant judges are 0
-    units = np.flatnonzero(is_labelled.any(axis=0))
-    n_folds, fold = min(FOLDS, len(units)), np.zeros(labelled.y.shape[1], np.int64)
-    fold[units] = np.arange(len(units)) % n_folds
+    scaled = _standardise(labelled)
+    n_folds, fold = _number_folds(is_labelled)
     fits_by_fold = [_fit_penalties(scaled, is_labelled & (fold != k)) for k in range(n_folds)]
     by_penalty = (np.stack(fits) for fits in zip(*fits_by_fold, strict=True))
     predicted = [_predict(scaled.x, fits, fold) for fits in by_penalty]
@@ -236,7 +229,32 @@ def cross_fit(labelled: Labelled) -> Prediction:
         errors.append(moments(residuals, is_labelled).yy)
     best = int(np.argmin(errors))
     chosen = np.stack([fits[best] for fits in fits_by_fold])
-    return _tune_power(labelled, scaled, predicted[best], chosen, fold)
+    column = predicted[best][:, :, None]
+    alone = labelled.with_columns(column, column)
+    factors = [tuned_factor(alone, is_labelled & (fold != k)) for k in range(n_folds)]
+    correlation = tune_prediction(alone).correlation
+    fits = _FoldFits(predicted[best], chosen, np.clip(factors, 0.0, 1.0))
+    return _predict_population(scaled, fits, fold, correlation)
+
+
+def _standardise(labelled: Labelled) -> Labelled:
+    """Return columns with mean 0 and standard deviation 1 over all labels; constant ones are 0."""
+    values = labelled.x[labelled.is_labelled]
+    centre = exact_sum(values, axis=0) / len(values)
+    spread = np.sqrt(exact_sum((values - centre) * (values - centre), axis=0) / len(values))
+    scale = np.where(spread > 0, spread, 1.0)
+    x, all_values = (
+        (values - centre) / scale * (spread > 0) for values in (labelled.x, labelled.all_values)
+    )
+    return labelled.with_columns(x, all_values)
+
+
+def _number_folds(is_labelled: Flags) -> tuple[int, Ints]:
+    """Return the number of folds and the fold of each unit: labelled units take turns."""
+    units = np.flatnonzero(is_labelled.any(axis=0))
+    n_folds, fold = min(FOLDS, len(units)), np.zeros(is_labelled.shape[1], np.int64)
+    fold[units] = np.arange(len(units)) % n_folds
+    return n_folds, fold
 
 
 def _fit_penalties(labelled: Labelled, rows: Flags) -> list[Floats]:
@@ -251,28 +269,31 @@ def _predict(x: Floats, coefficients: Floats, fold: Ints) -> Floats:
     return np.stack([(judge_values * coefficients[fold]).sum(axis=1) for judge_values in x])
 
 
-def _tune_power(
-    labelled: Labelled, scaled: Labelled, predicted: Floats, coefficients: Floats, fold: Ints
+class _FoldFits(NamedTuple):
+    """Fits to all folds but one, and what they predict."""
+
+    predicted: Floats  # systems x units: each labelled unit by the fit to the other folds
+    coefficients: Floats  # folds x columns
+    factor: Floats  # lambda of each fold, from 0 to 1, tuned on the other folds
+
+
+def _predict_population(
+    scaled: Labelled, fits: _FoldFits, fold: Ints, correlation: float
 ) -> Prediction:
-    """Return predictions multiplied by lambda, from 0 to 1, tuned on the other folds."""
-    column = predicted[:, :, None]
-    alone = labelled.with_columns(column, column)
-    factors = [
-        tuned_factor(alone, labelled.is_labelled & (fold != k)) for k in range(len(coefficients))
-    ]
-    factor = np.clip(factors, 0.0, 1.0)
-    fits = coefficients * factor[:, None]
-    sums = np.stack([np.bincount(fold, row, len(factor)) for row in labelled.weights])
+    """Return the predictions of all units, multiplied by lambda."""
+    factor, is_labelled = fits.factor, scaled.is_labelled
+    coefficients = fits.coefficients * factor[:, None]
+    sums = np.stack([np.bincount(fold, row, len(factor)) for row in scaled.weights])
     totals = sums.sum(axis=1, keepdims=True)
     shares = sums / np.where(totals > 0, totals, 1.0)  # of each system's labels, in each fold
-    mean_fit = product(shares, fits)
+    mean_fit = product(shares, coefficients)
     unlabelled_predictions = (scaled.all_values * mean_fit[:, None]).sum(axis=2)
     predicted_all = np.where(
-        labelled.is_labelled, _predict(scaled.all_values, fits, fold), unlabelled_predictions
+        is_labelled, _predict(scaled.all_values, coefficients, fold), unlabelled_predictions
     )
-    units = np.where(labelled.is_labelled, predicted * factor[fold], 0.0)
-    r = tune_prediction(alone).correlation
-    return Prediction(units, predicted_all, labelled.means(predicted_all), float(factor.mean()), r)
+    units = np.where(is_labelled, fits.predicted * factor[fold], 0.0)
+    means = scaled.means(predicted_all)
+    return Prediction(units, predicted_all, means, float(factor.mean()), correlation)
 
 
 def tuned_factor(labelled: Labelled, rows: Flags) -> float:
@@ -280,3 +301,210 @@ def tuned_factor(labelled: Labelled, rows: Flags) -> float:
     sums = moments(labelled, rows)
     spread = float(sums.xx[0, 0])
     return float(sums.xy[0]) / spread if spread > 0 else 0.0
+
+
+# ------------------------------------------------------------------ predictions by covariates
+
+BASE, DEVIATION, UNIT_MEAN = range(3)
+"""Kinds of columns: the prediction of judges, and a covariate's deviations and unit means."""
+LEFT_OUT = float("inf")  # the penalty of columns that are left out
+COVARIATE_PENALTIES: tuple[float, ...] = (LEFT_OUT, 3.0, 0.3, 0.03)
+BASE_PENALTY = 0.003
+FEW_UNITS = 20  # with fewer labelled units, unit means have the largest finite penalty
+CONSTANT = 1e-9  # relative spread up to which a column is constant
+NEARLY = 1e-12  # relative difference of errors that are equal up to rounding
+TINY = 1e-6  # least relative scale of a column without correlation
+
+
+class Shrinkage(NamedTuple):
+    """Penalties of the coefficients of covariates; see `fit_covariates`."""
+
+    by_correlation: bool  # whether columns are multiplied by their correlation first
+    deviations: float  # penalty per label of deviations from the mean of the unit
+    unit_means: float  # penalty per label of means of the unit
+
+
+@dataclass(frozen=True, eq=False)
+class FoldSums:
+    """Weighted sums of columns and labels in each fold, systems x folds."""
+
+    counts: Floats  # numbers of labels
+    weights: Floats
+    squared: Floats  # sums of squared weights of each system
+    first: Floats  # sums of columns, then of labels
+    second: Floats  # sums of their products
+
+    @classmethod
+    def of(cls, labelled: Labelled, n_folds: int, fold: Ints) -> FoldSums:
+        """Return the sums of all folds."""
+        is_labelled = labelled.is_labelled
+        units = np.flatnonzero(is_labelled.any(axis=0))
+        longest = -(-len(units) // n_folds)
+        places, filled = np.zeros((n_folds, longest), np.int64), np.zeros((n_folds, longest))
+        for k in range(n_folds):
+            members = units[fold[units] == k]
+            places[k, : len(members)], filled[k, : len(members)] = members, 1.0
+        y = np.where(is_labelled, labelled.y, 0.0)
+        z = np.concatenate([labelled.x, y[:, :, None]], axis=2)[:, places]
+        weights = np.where(is_labelled, labelled.weights, 0.0)[:, places] * filled
+        systems, columns = len(z), z.shape[3]
+        flat = z.reshape(systems * n_folds, longest, columns)
+        weighted = np.ascontiguousarray((flat * weights.reshape(-1, longest, 1)).transpose(0, 2, 1))
+        return cls(
+            (is_labelled[:, places] * filled).sum(axis=2),
+            weights.sum(axis=2),
+            (weights * weights).sum(axis=(1, 2)),
+            weighted.sum(axis=2).reshape(systems, n_folds, columns),
+            product(weighted, flat).reshape(systems, n_folds, columns, columns),
+        )
+
+    def moments_without_each(self) -> tuple[Floats, Floats]:
+        """Return the moments within systems of all folds but one, and their numbers of labels.
+
+        Moments are folds x columns x columns.
+        """
+        n_folds = self.counts.shape[1]
+        training = [np.arange(n_folds) != fold for fold in range(n_folds)]
+        counts, weights, first, second = (
+            np.stack([values[:, rows].sum(axis=1) for rows in training], axis=1)
+            for values in (self.counts, self.weights, self.first, self.second)
+        )
+        total = np.where(weights > 0, weights, 1.0)
+        means = first / total[:, :, None]
+        within = second - first[:, :, :, None] * means[:, :, None, :]
+        within = within * (counts / total)[:, :, None, None]
+        return exact_sum(within, axis=0), counts.sum(axis=0)
+
+    def total_error(self, coefficients: Floats) -> float:
+        """Return the sum over systems of the standard errors of y minus its predictions.
+
+        Errors are those for new units. `coefficients` has a row for each fold.
+        """
+        signs = np.concatenate([-coefficients, np.ones((len(coefficients), 1))], axis=1)
+        squares = ((self.second * signs[:, None, :]).sum(axis=3) * signs).sum(axis=(1, 2))
+        sums = (self.first * signs).sum(axis=(1, 2))
+        totals = np.maximum(self.weights.sum(axis=1), 1e-300)
+        variances = np.maximum(squares - sums * sums / totals, 0.0) / totals
+        return _sum(np.sqrt(variances * self.squared / (totals * totals)))
+
+    def factors(self) -> Floats:
+        """Return lambda of one column for each fold, tuned on the others, from 0 to 1."""
+        sums = self.moments_without_each()[0]
+        spread, shared = sums[:, 0, 0], sums[:, 0, 1]
+        factors = np.divide(shared, spread, out=np.zeros(len(sums)), where=spread > 0)
+        return np.clip(factors, 0.0, 1.0)
+
+
+def fit_covariates(
+    labelled: Labelled, is_unit_mean: Flags, base: Prediction | None
+) -> Prediction | None:
+    """Return the prediction by judges (`base`) and covariates, or `base` if these do not help.
+
+    What judges leave of a label, Y - g, is predicted by the columns c and by g itself:
+
+        b = argmin sum (Y - g - c b)^2 + n sum_j penalty_j (b_j / s_j)^2
+
+    Deviations from the mean of a unit and unit means have a penalty each; an infinite one leaves
+    these columns out. s_j is 1, or proportional to the column's correlation with Y - g. Everything
+    is fitted to the other folds. The shrinkage is that with the narrowest intervals by
+    cross-validation: the smallest sum over systems of the standard error of what is left.
+
+    Args:
+        labelled: labels, and covariates in place of judges.
+        is_unit_mean: whether each column has the same value for all systems of a unit.
+        base: prediction by judges; None without judges.
+    """
+    is_labelled = labelled.is_labelled
+    values = labelled.x[is_labelled]
+    varies = values.std(axis=0) > CONSTANT * np.maximum(1.0, np.abs(values).max(axis=0))
+    if not varies.any():
+        return base
+    kind = np.where(is_unit_mean, UNIT_MEAN, DEVIATION)[varies]
+    columns = [labelled.x[:, :, varies], labelled.all_values[:, :, varies]]
+    y = labelled.y
+    if base is not None:
+        kind = np.append(kind, BASE)
+        predictions = base.units, base.all_outputs
+        columns = [
+            np.concatenate([c, p[:, :, None]], axis=2)
+            for c, p in zip(columns, predictions, strict=True)
+        ]
+        y = y - base.units
+    means = (labelled.weights * np.where(is_labelled, y, 0.0)).sum(axis=1)
+    y = y - (means / np.maximum(labelled.weights.sum(axis=1), 1e-300))[:, None]
+    rest = replace(labelled, y=y).with_columns(columns[0], columns[1])
+    scaled = _standardise(rest)
+    n_folds, fold = _number_folds(is_labelled)
+    sums = FoldSums.of(scaled, n_folds, fold)
+    training, labels = sums.moments_without_each()
+    least, best = sums.total_error(np.zeros((n_folds, len(kind)))) * (1 - NEARLY), None
+    for shrinkage in _shrinkages(kind, int(is_labelled.any(axis=0).sum())):
+        coefficients = _shrunk_fits(training, labels, kind, shrinkage)
+        error = sums.total_error(coefficients)
+        if error < least:
+            least, best = error, coefficients
+    if best is None:
+        return base
+    predicted = _predict(scaled.x, best, fold)
+    column = predicted[:, :, None]
+    sums_of_best = FoldSums.of(rest.with_columns(column, column), n_folds, fold)
+    fits = _FoldFits(predicted, best, sums_of_best.factors())
+    added = _predict_population(scaled, fits, fold, 0.0)
+    return _joined(labelled, base, added)
+
+
+def _shrinkages(kind: Ints, units: int) -> list[Shrinkage]:
+    """Return all ways to shrink that use some covariates, the strongest first."""
+    none = COVARIATE_PENALTIES[:1]
+    deviations = COVARIATE_PENALTIES if (kind == DEVIATION).any() else none
+    unit_means = COVARIATE_PENALTIES if (kind == UNIT_MEAN).any() else none
+    if units < FEW_UNITS:
+        unit_means = unit_means[:2]
+    return [
+        Shrinkage(by_correlation, deviation, unit_mean)
+        for by_correlation in (True, False)
+        for deviation in deviations
+        for unit_mean in unit_means
+        if min(deviation, unit_mean) < LEFT_OUT
+    ]
+
+
+def _shrunk_fits(training: Floats, labels: Floats, kind: Ints, shrinkage: Shrinkage) -> Floats:
+    """Return the coefficients of all columns, one row for each fold that is left out.
+
+    `training` and `labels` are those of `FoldSums.moments_without_each`.
+    """
+    by_kind = np.array([BASE_PENALTY, shrinkage.deviations, shrinkage.unit_means])
+    used = np.flatnonzero(by_kind[kind] < LEFT_OUT)
+    xx, xy = training[:, used[:, None], used], training[:, used, -1]
+    scale = np.ones(xy.shape)
+    if shrinkage.by_correlation:
+        is_covariate = kind[used] != BASE
+        spread = np.maximum(np.diagonal(xx, axis1=1, axis2=2), TINY)
+        r = np.abs(xy) / np.sqrt(spread) * is_covariate
+        largest = np.maximum(r.max(axis=1, keepdims=True), 1e-300)
+        scale = np.where(is_covariate, np.maximum(r / largest, TINY), 1.0)
+    penalties = labels[:, None, None] * np.diag(by_kind[kind][used])
+    matrices = xx * scale[:, :, None] * scale[:, None, :] + penalties
+    coefficients = np.zeros((len(labels), len(kind)))
+    coefficients[:, used] = solve_symmetric(matrices, (xy * scale)[:, :, None])[:, :, 0] * scale
+    return coefficients
+
+
+def mean_error(labelled: Labelled, prediction: Prediction | None) -> float:
+    """Return the mean standard error of systems for new units; 0 if labels are equal."""
+    y = labelled.y if prediction is None else labelled.y - prediction.units
+    none = np.zeros((*y.shape, 0))
+    sums = FoldSums.of(replace(labelled, y=y, x=none), *_number_folds(labelled.is_labelled))
+    return sums.total_error(np.zeros((sums.counts.shape[1], 0))) / len(y)
+
+
+def _joined(labelled: Labelled, base: Prediction | None, added: Prediction) -> Prediction:
+    """Return the sum of two predictions, with its correlation."""
+    units, all_outputs = added.units, added.all_outputs
+    if base is not None:
+        units, all_outputs = base.units + units, base.all_outputs + all_outputs
+    column = units[:, :, None]
+    correlation = tune_prediction(labelled.with_columns(column, column)).correlation
+    means = labelled.means(all_outputs)
+    return Prediction(units, all_outputs, means, added.factor, correlation)

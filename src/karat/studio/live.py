@@ -22,7 +22,14 @@ from karat.errors import InputError, KaratError, OutputError
 from karat.evalset.draft import EvalSetDraft
 from karat.evalset.reading import Reading
 from karat.evalset.sets import EvalSet
-from karat.studio.contents import ESTIMATES_EVENT, Contents, Version, computed_once, read_version
+from karat.studio.contents import (
+    ESTIMATES_EVENT,
+    Contents,
+    Version,
+    computed_once,
+    outputs_in,
+    read_version,
+)
 from karat.studio.disputes import Dispute, find_disputes
 from karat.studio.export.sets import assessor_preferences, make_evalset, make_nugget_set
 from karat.studio.store.judgements import view_in
@@ -266,7 +273,12 @@ def estimates(store: Store, contents: Contents) -> list[LiveEstimate]:
     settings = contents.project.settings
     inputs: dict[str, partial[Estimate]] = {}
     if dimensions := settings.dimensions:
-        evalset = _get_evalset(store)
+        with store.read() as connection:
+            texts = outputs_in(connection)
+        outputs = {  # under pseudonyms, and with the texts that covariates need
+            id: output._replace(text=texts[id].text) for id, output in contents.outputs.items()
+        }
+        evalset = make_evalset(replace(contents, outputs=outputs))
         inputs = {row.name: partial(estimate, evalset, row.name) for row in dimensions}
     if settings.has(NUGGETS):
         inputs[NUGGETS.name] = partial(estimate, make_nugget_set(contents))

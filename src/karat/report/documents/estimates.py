@@ -8,6 +8,7 @@ from math import isclose, isnan
 
 from karat.estimation.estimate_results import (
     CONTRIBUTION_COLUMNS,
+    COVARIATE_COLUMNS,
     DIFFERENCE_COLUMNS,
     ESTIMATE,
     ESTIMATE_COLUMNS,
@@ -49,7 +50,7 @@ MAX_NAMED = 4
 def estimate_answer(estimate: Estimate) -> tuple[str, ...]:
     """Return the best system, its rivals, and what the judges add."""
     systems = _system_sentences(estimate) if estimate.rows else ()
-    return (*systems, *_judge_sentences(estimate))
+    return (*systems, *_helper_sentences(estimate))
 
 
 def estimate_basis(estimate: Estimate) -> str:
@@ -154,15 +155,23 @@ def judge_names(estimate: Estimate) -> list[str]:
     return [metric_label(judge.judge) for judge in estimate.judges]
 
 
+COVARIATES = "covariates"
+
+
 def helper_names(estimate: Estimate) -> list[str]:
-    """Return what estimates use in addition to labels: judges and other methods."""
+    """Return what estimates use in addition to labels: judges, covariates and other methods."""
     methods = sorted({*estimate.methods.values()} - {ESTIMATE})
-    return [*judge_names(estimate), *map(sentence_case, methods)]
+    covariates = [COVARIATES] if estimate.uses_covariates else []
+    return [*judge_names(estimate), *covariates, *map(sentence_case, methods)]
 
 
 def name_helpers(helpers: Sequence[str]) -> str:
-    """Join the names of judges and methods; count them if there are many."""
-    return join_names(helpers) if len(helpers) <= MAX_NAMED else f"{len(helpers)} judges"
+    """Join the names of judges, covariates and methods; count judges if they are many."""
+    if len(helpers) <= MAX_NAMED:
+        return join_names(helpers)
+    judges = [name for name in helpers if name != COVARIATES]
+    counted = f"{len(judges)} judges"
+    return counted if len(judges) == len(helpers) else f"{counted} and {COVARIATES}"
 
 
 # ------------------------------------------------------------------------------------ systems
@@ -263,21 +272,32 @@ def _score_text(estimate: Estimate, row: EstimateRow) -> str:
     return f"{text} {format_interval(row.low, row.high, places)}" if row.high > row.low else text
 
 
-def _judge_sentences(estimate: Estimate) -> Iterator[str]:
-    """Yield how much the judges add."""
-    if not estimate.judges or isnan(estimate.ratio):
+def _helper_sentences(estimate: Estimate) -> Iterator[str]:
+    """Yield how much judges and covariates add."""
+    if isnan(estimate.ratio):
         return
+    names = judge_names(estimate) + [COVARIATES] * estimate.uses_covariates
+    if names:
+        yield _width_sentence(estimate, names)
+    if estimate.covariates and not estimate.uses_covariates and not estimate.exact:
+        yield "Covariates of the texts do not make intervals of scores narrower, and are not used."
+
+
+def _width_sentence(estimate: Estimate, names: Sequence[str]) -> str:
+    """Return how wide intervals are beside those by people alone."""
     n_judged, n_systems = len(estimate.with_judges), len(estimate.rows)
     systems = f" of {n_judged} of {n_systems} systems" if n_judged < n_systems else ""
-    judges = name_helpers(judge_names(estimate))
+    helpers = name_helpers(names)
     width = f"intervals{systems} are {estimate.ratio:.2f} times as wide as by people alone"
+    if not isnan(estimate.student_ratio):
+        width += f" ({estimate.student_ratio:.2f} times as wide as Student's)"
     if estimate.ratio > MIN_USELESS_RATIO:
-        verb = "adds" if len(estimate.judges) == 1 else "add"
-        yield f"{judges} {verb} almost nothing: {width}."
-        return
+        verb = "adds" if names != [COVARIATES] and len(names) == 1 else "add"
+        subject = sentence_case(helpers) if names == [COVARIATES] else helpers
+        return f"{subject} {verb} almost nothing: {width}."
     more = 0 if isnan(estimate.worth) else round(estimate.worth)
     labels = format_count(more, f"more labelled {estimate.unit}")
-    yield f"With {judges}, {width}" + (f": worth {labels}." if more else ".")
+    return f"With {helpers}, {width}" + (f": worth {labels}." if more else ".")
 
 
 def _bias_side(row: EstimateRow) -> str:
@@ -342,6 +362,9 @@ def _tables(estimate: Estimate, biased: Sequence[EstimateRow]) -> Iterator[Table
         yield Table("raters", title, CONTRIBUTION_COLUMNS, rows, readers=readers)
     if estimate.judges:
         yield Table("judges", "Judges", JUDGE_COLUMNS, estimate.judges)
+    if estimate.covariates and not estimate.exact:
+        title = "Covariates of the texts"
+        yield Table("covariates", title, COVARIATE_COLUMNS, estimate.covariates)
     if estimate.planned:
         title = f"{estimate.unit.capitalize()}s to label next"
         yield Table("planned", title, PLANNED_COLUMNS, estimate.planned, open=True)
