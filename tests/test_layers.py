@@ -29,7 +29,7 @@ LAYERS = (
     ("metrics",),
     ("stats",),
     ("scoring", "ranked_segments"),
-    ("comparison", "explanation", "power_analysis", "slices"),
+    ("comparison", "explanation", "gains", "power_analysis", "slices"),
     ("arrow", "meta"),
     ("estimation",),
     ("gating", "reproduction"),

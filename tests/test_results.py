@@ -38,6 +38,7 @@ def results() -> dict[str, Result]:
         "SegmentExplanations": kt.explain_segments(texts, REFERENCES, worst=1),
         "MetricCatalogue": kt.list_metrics("aev"),
         "ChallengeResult": kt.meta_challenge(kt.make_challenge("demo"), ["chrf", "wer"]),
+        "GainStudy": kt.meta_gains("demo", ["chrf"], kind="translation"),
         "ScoreFit": kt.fit_scores("demo", ["chrf", "wer@substitutions"], ["fluency"]),
     }
 

@@ -81,6 +81,8 @@ from karat.meta.fit import ScoreFit as ScoreFit
 from karat.meta.fit import fit_scores as fit_scores
 from karat.meta.full_report import MetaReport as MetaReport
 from karat.meta.full_report import meta_report as meta_report
+from karat.meta.gains import GainStudy as GainStudy
+from karat.meta.gains import meta_gains as meta_gains
 from karat.meta.judge_agreement import JudgeAgreement as JudgeAgreement
 from karat.meta.judge_agreement import judge_agreement as judge_agreement
 from karat.meta.judge_check import check_judge as check_judge

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from karat.errors import InputError, quoted
 from karat.evalset.sets import EvalSet
+from karat.gains import check_kind
 from karat.metrics.base import check_form
 from karat.metrics.limits import Limit
 from karat.progress import Progress, progress_callback, silent
@@ -151,6 +152,7 @@ def compare(
     id: str | None = None,
     skip_missing: bool = False,
     baseline: str | None = ComparisonSettings.baseline,
+    kind: str | None = ComparisonSettings.kind,
     units: UnitLabels = ComparisonSettings.units,
     slices: SliceLabels = ComparisonSettings.slices,
     correction: str = ComparisonSettings.correction,
@@ -172,6 +174,8 @@ def compare(
         skip_missing: leave out and count rows of a table without a candidate or a reference.
             Systems are then compared on the segments that every system has.
         baseline: name of the system to compare with; by default the first.
+        kind: kind of task: `translation`, `summary`, `answer` or `data-to-text`, to show how often
+            people agree with a difference of this size; by default the set's own, if it has one.
         units: what intervals and tests are computed from, as for `score`.
         slices: also compare within slices of the segments, such as domains: a label for each
             segment; `length`, for short, medium and long references; `document`, for a set of few
@@ -191,13 +195,14 @@ def compare(
     """
     from karat.comparison import BaselineTest, compare_statistics, find_examples
 
+    check_kind(kind)
     columns = {"candidate": candidate, "reference": reference, "by": by, "id": id}
     with progress_callback(progress) as report:
         source = find_table(systems, references, columns, skip_missing, report, metrics)
         if isinstance(source, StreamedTable):
             from karat.arrow.table_scores import compare_table
 
-            return compare_table(
+            streamed = compare_table(
                 source.table,
                 USUAL_METRICS if metrics is None else metrics,
                 **{**columns, "skip_missing": skip_missing, "buckets": buckets, "threads": threads},
@@ -213,6 +218,7 @@ def compare(
                 signature=signature,
                 examples=examples,
             )
+            return replace(streamed, kind=kind)
         inputs = make_inputs(source, references, metrics, threads, report)
         names = list(inputs.systems)
         planned = BaselineTest.plan(baseline, names, test, trials, seed, correction, margin)
@@ -237,7 +243,11 @@ def compare(
     example_rows = find_examples(comparison, texts, examples, with_ids=True)
     remarks = (*inputs.remarks, *comparison.remarks)
     return replace(
-        comparison, segments=inputs.segments.count, examples=example_rows, remarks=remarks
+        comparison,
+        segments=inputs.segments.count,
+        examples=example_rows,
+        remarks=remarks,
+        kind=kind or inputs.kind,
     )
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from karat.arithmetic import ExactRows, exact_sums, rounded
 from karat.arrays import Floats, np
 from karat.errors import InputError, quoted, short
+from karat.gains import GainRow, gain_rows
 from karat.metrics.base import Metric, Score
 from karat.metrics.limits import Limit, resolve_limits
 from karat.progress import Progress, silent
@@ -208,6 +209,8 @@ class Comparison(ScoreResults[CompareRow]):
     """Comparisons within slices of the segments; slices where a system is worse come first."""
     slicing: str | None = field(default=None, kw_only=True)
     """The kind of slices: `length`, `document`, a column; None without slices."""
+    kind: str | None = field(default=None, kw_only=True)
+    """Kind of task of the outputs, if it is known."""
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -241,6 +244,11 @@ class Comparison(ScoreResults[CompareRow]):
         return [int(n) for n in np.bincount(places.astype(int) + half, minlength=DIFFERENCE_BINS)]
 
     @property
+    def gains(self) -> tuple[GainRow, ...]:
+        """Agreement of people with differences of these sizes, if the kind of task is known."""
+        return gain_rows(((row.system, row.metric, row.delta) for row in self.rows), self.kind)
+
+    @property
     def n_tests(self) -> int:
         """Number of tests."""
         return sum(row.verdict is not None for row in self.rows)
@@ -254,8 +262,9 @@ class Comparison(ScoreResults[CompareRow]):
     def settings(self) -> dict[str, object]:
         """Metrics, references, baseline, test and intervals."""
         tests = _test_fields(self.test, self.trials, self.seed, self.correction)
-        slices = {} if self.slicing is None else {"slices": self.slicing}
-        return {**super().settings, "baseline": self.baseline, **tests, **slices}
+        options = {"slices": self.slicing, "kind": self.kind}
+        options = {name: value for name, value in options.items() if value is not None}
+        return {**super().settings, "baseline": self.baseline, **tests, **options}
 
     @property
     def notes(self) -> tuple[str, ...]:

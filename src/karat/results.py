@@ -94,6 +94,7 @@ DOCUMENTS: Registry[Callable[[Any], Any]] = Registry(
         "GateResult": "karat.report.gates:gate_document",
         "MetaEvaluation": "karat.report.documents.meta:meta_document",
         "ChallengeResult": "karat.report.documents.challenges:challenge_document",
+        "GainStudy": "karat.report.documents.gain_studies:study_document",
         "ScoreFit": "karat.report.documents.fits:score_fit_document",
         "MetaReport": "karat.report.documents.meta_page:report_document",
         "PlaneFit": "karat.report.documents.planes:plane_fit_document",

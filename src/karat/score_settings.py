@@ -18,6 +18,13 @@ LEVELS = ("system", "segment", "document")
 SEGMENT = "segment"  # the default unit of intervals and tests
 GROUPINGS = ("document", "question")
 """Names of the groups of segments in sets and SGML files."""
+TASK_KINDS = {
+    "translation": "translations",
+    "summary": "summaries",
+    "answer": "answers to questions",
+    "data-to-text": "texts from data",
+}
+"""Kinds of tasks that outputs come from, and their names in sentences."""
 LENGTH = "length"  # the name of slices by the length of the first reference
 JACKKNIFE = "jackknife"
 SACREBLEU_TESTS = {
@@ -55,6 +62,18 @@ def units_setting() -> Any:
         option="--unit",
         metavar="UNIT",
         heading=TESTS,
+    )
+
+
+def kind_setting() -> Any:
+    """Return the setting `kind`."""
+    return setting(
+        None,
+        "Kind of task of the outputs, to show how often people agree with a difference of this "
+        "size. Default: the set's own, if it has one.",
+        kind=str,
+        choices=TASK_KINDS,
+        option="--kind",
     )
 
 
@@ -100,6 +119,7 @@ class ComparisonSettings(Settings):
         option="--baseline",
         metavar="NAME",
     )
+    kind: str | None = kind_setting()
     units: str | None = units_setting()
     slices: str | None = setting(
         None,

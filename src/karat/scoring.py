@@ -64,6 +64,8 @@ class TextInputs(NamedTuple):
     segments: SegmentNames
     remarks: tuple[str, ...] = ()
     """Notes on how the set was read, and on the choice of metrics."""
+    kind: str | None = None
+    """Kind of task of the set, if it is known."""
 
 
 USUAL_METRICS = ("bleu",)
@@ -140,7 +142,7 @@ def inputs_from_set(
     else:
         refs = NoReferences(len(evalset))
     names = SegmentNames(len(evalset), evalset.segments, evalset.left_out, evalset.grouping)
-    return TextInputs(systems, refs, chosen, names)
+    return TextInputs(systems, refs, chosen, names, kind=evalset.task_kind)
 
 
 def make_systems(systems: Systems) -> dict[str, Segments]:
@@ -344,7 +346,7 @@ def compute_statistics(
 
     `resampling` describes the planned intervals and tests; signatures must not claim others.
     """
-    systems, references, metrics, segments, _ = inputs
+    systems, references, metrics, segments = inputs[:4]
     for m in metrics:
         m.check_claims(references.number, resampling)
         m.check_outputs([*systems], segments)

@@ -61,8 +61,9 @@ def test_commands_are_completed(karat: Karat) -> None:
 def test_second_words_of_commands_are_completed(karat: Karat) -> None:
     """`karat meta` is a command and the first word of others: both are offered."""
     offered = completed(karat, "meta", "")
-    assert offered[:3] == ["plain,challenge", "plain,fit", "plain,reliability"]
-    assert "plain,demo" in offered[3:]
+    words = ["challenge", "fit", "gains", "reliability"]
+    assert offered[:4] == [f"plain,{word}" for word in words]
+    assert "plain,demo" in offered[4:]
     assert completed(karat, "meta", "rel") == ["plain,reliability"]
     assert "plain,fit" not in completed(karat, "meta", "fit", "")
     assert "plain,fit" not in completed(karat, "meta", "-m", "bleu", "")  # it would be a set

@@ -121,6 +121,7 @@ meta --experiment study.toml -f json
 meta fit demo -m bleu -m ter -m wer@substitutions -d fluency -d 'adequacy - errors' -f json
 data challenge demo planted.csv
 meta challenge planted.csv -m bleu -m chrf -m ter -f json
+meta gains demo -m chrf -m ter --kind translation -f json
 meta fit parsed -m simple_tree_accuracy -m simple_tree_accuracy@substitutions -f json
 score --set parsed -m generation_tree_accuracy -m quality_accuracy --segments -f json
 data convert parsed parsed.jsonl --format jsonl
@@ -138,6 +139,9 @@ judge ratings demo -d fluency --endpoint demo -o ratings.jsonl -f json
 judge ratings demo -d style --scale 1-7 --guideline 'Is it plain?' --batch 4 --sample 5
   --replicates 2 --endpoint demo -o style.jsonl --dry-run --price 1,2 -f json
 judge pairs demo --baseline atlas --endpoint demo -o pairs.jsonl -f json
+judge check demo -j ratings.jsonl -d fluency -f json
+judge spans spans.jsonl --model-judge gpt -f json
+power --set demo --ratings fluency -f json
 judge nuggets demo-nuggets --endpoint demo -o labels.jsonl -f json
 judge prompts
 nuggets draft demo --endpoint demo --most 4 --sample 5 -o drafted.jsonl -f json
@@ -160,6 +164,25 @@ WORDS = """\
 4\tplan\t_\t_\t_\t_\t2\tobl\t_\t_
 
 """
+SPANS = "".join(
+    json.dumps(
+        {
+            "system": "A",
+            "segment": segment,
+            "judge": judge,
+            "spans": [{"start": start, "end": end, "severity": severity}] if end else [],
+        }
+    )
+    + "\n"
+    for segment, judge, start, end, severity in (
+        ("1", "ann", 0, 6, "major"),
+        ("1", "ben", 1, 8, "minor"),
+        ("1", "gpt", 4, 9, "major"),
+        ("2", "ann", 0, 0, ""),
+        ("2", "ben", 3, 5, "major"),
+        ("2", "gpt", 2, 5, "major"),
+    )
+)
 LINES = COMMANDS.replace("\n  ", " ").strip().split("\n")
 WRITTEN = (  # compared, too: files, and folders with all that is in them
     *("kn.arpa", "katz.arpa", "links.txt", "pem.npz", "realizer.npz", "with-controls"),
@@ -195,6 +218,7 @@ def prepare(folder: Path) -> None:
     first = trees.strip().split("\n\n")[:20]
     (folder / "some.conllu").write_text("\n\n".join(first) + "\n\n", "utf-8")
     (folder / "few.conllu").write_text("\n\n".join(first[:4]) + "\n\n", "utf-8")
+    (folder / "spans.jsonl").write_text(SPANS, "utf-8")
     (folder / "content.txt").write_text(CONTENT, "utf-8")
     (folder / "content.conllu").write_text(WORDS, "utf-8")
     (folder / "trees.conllu").write_text(first[0] + "\n\n", "utf-8")

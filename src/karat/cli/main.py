@@ -40,6 +40,10 @@ COMMANDS = {
         "Show which planted errors metrics notice.",
     ),
     "meta fit": (f"{_CORE}.meta:fit_command", "Fit human scores to metrics by least squares."),
+    "meta gains": (
+        f"{_CORE}.meta:gains_command",
+        "Show how often people agree with gains in metrics.",
+    ),
     "meta reliability": (
         f"{_CORE}.meta:reliability_command",
         "Show agreement with humans by text length.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from fnmatch import fnmatchcase
 from importlib import resources
 from pathlib import Path
@@ -49,6 +49,9 @@ class SetFormat(NamedTuple):
     """Short description of the files, for lists of formats."""
     settings: str = ""
     """Dataclass whose fields are options of the reader, besides its own parameters."""
+
+    kind: str = ""
+    """Kind of task of all evaluation sets in this format, if they have one."""
 
     def fits(self, path: Path, line: str) -> bool:
         """Return whether a folder, or a file with that first line, has this format."""
@@ -170,7 +173,8 @@ class Catalogue(NamedTuple):
             check_known("option", options, set_format.option_names(), f"format {format}")
             problem = expect_type(self.set_class, f"karat.{self.set_class.__name__}")
             owner = set_format if origin(set_format) else reader
-            return call(subject, owner, lambda: reader(path, filled, **options), problem)
+            loaded = call(subject, owner, lambda: reader(path, filled, **options), problem)
+            return replace(loaded, kind=set_format.kind) if set_format.kind else loaded
         except OSError as error:  # a folder that cannot be listed
             raise InputError(f"{error.filename or path}: {error.strerror or error}") from error
 

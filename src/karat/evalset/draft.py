@@ -22,6 +22,7 @@ from karat.evalset.judgements import (
 )
 from karat.evalset.reading import Location, Reading, is_name, parse_number
 from karat.evalset.sets import EvalSet, check_known
+from karat.score_settings import TASK_KINDS
 from karat.text.trees import Tree
 
 
@@ -46,6 +47,7 @@ class EvalSetDraft:
         trees: Sequence[Sequence[Tree]] | None = None,
         contexts: Contexts | None = None,
         without_texts: bool = False,
+        kind: str = "",
     ) -> None:
         self.without_texts = without_texts
         """True for judgements of outputs whose texts are unknown."""
@@ -53,6 +55,10 @@ class EvalSetDraft:
         self.name, self.description, self.licence = name, description, licence
         self.remarks = tuple(remarks)
         self.reading, self.location = reading, location
+        self.task_kind = kind
+        if kind and kind not in TASK_KINDS:
+            expected = ", ".join(TASK_KINDS)
+            self._problem(f"found the kind of task {quoted(kind)}, expected one of {expected}")
         self.segments = tuple(segments)
         self.groups = None if groups is None else tuple(groups)
         self.sources = None if sources is None else tuple(sources)
@@ -248,6 +254,7 @@ class EvalSetDraft:
             draws=draws,
             pairs=tuple(pair for _, pair in pairs),
             contexts=self.contexts,
+            kind=self.task_kind,
             system_contexts=self.system_contexts,
         )
 
@@ -328,6 +335,7 @@ def make_evalset(
     contexts: Contexts | None = None,
     description: str = "",
     licence: str = "",
+    kind: str = "",
 ) -> EvalSet:
     """Return an evaluation set from Python lists, checked.
 
@@ -346,6 +354,7 @@ def make_evalset(
         contexts: for each segment the passages that systems were given, or a single one; or such
             lists by system, if systems were given different ones.
         description, licence: texts about the set.
+        kind: kind of task: `translation`, `summary`, `answer` or `data-to-text`.
     """
     for system, texts in systems.items():
         if isinstance(texts, str | bytes):
@@ -366,6 +375,7 @@ def make_evalset(
         dimensions=dimensions,
         description=description,
         licence=licence,
+        kind=kind,
         trees=None
         if trees is None
         else [[group] if isinstance(group, Tree) else group for group in trees],
@@ -375,8 +385,8 @@ def make_evalset(
         draft.judge(*row)
     if draws is not None:
         draft.draws = [(f"{name}, draws[{i}]", draw) for i, draw in enumerate(draws)]
-    for judge, kind in judge_kinds.items():
-        draft.kind(judge, kind, f"{name}, judge_kinds")
+    for judge, judge_kind in judge_kinds.items():
+        draft.kind(judge, judge_kind, f"{name}, judge_kinds")
     evalset = draft.finish()
     check_known("judge", judge_kinds, evalset.judgements.judges, name)
     return evalset

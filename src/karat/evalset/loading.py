@@ -63,26 +63,31 @@ FORMATS = Registry(
             f"{_FORMATS}.wmt:read_mt_metrics_eval",
             holds=("sources", "system-outputs"),
             about="folder of mt-metrics-eval, such as wmt23",
+            kind="translation",
         ),
         "believability": SetFormat(
             f"{_FORMATS}.rated_tables:read_believability",
             holds=("annotations", "text/mt_output"),
             about="folder with a CSV file per question and a column per annotator",
+            kind="translation",
         ),
         "e2e": SetFormat(
             f"{_FORMATS}.rated_tables:read_e2e",
             holds=("primary", "testset_w_refs.csv"),
             about="folder of the E2E NLG challenge",
+            kind="data-to-text",
         ),
         "realsumm": SetFormat(
             f"{_FORMATS}.summarization:read_realsumm",
             holds=("SCUs.txt", "labels", "summaries"),
             about="folder of content units and labels",
+            kind="summary",
         ),
         "mqm": SetFormat(
             f"{_FORMATS}.wmt:read_mqm",
             columns=("system", "doc", "rater", "category", "severity"),
             about="TSV file of WMT's MQM errors",
+            kind="translation",
         ),
         "paraphrases": SetFormat(
             f"{_FORMATS}.rated_tables:read_paraphrases",
@@ -98,19 +103,24 @@ FORMATS = Registry(
             f"{_FORMATS}.summarization:read_summeval",
             members=("id", "references", "systems"),
             about="SummEval as JSON lines, means of experts",
+            kind="summary",
         ),
         "summeval-annotations": SetFormat(
             f"{_FORMATS}.summarization:read_summeval_annotations",
             members=("id", "model_id", "decoded", "expert_annotations"),
             about="SummEval's own JSON lines, with every annotator",
+            kind="summary",
         ),
         "rag24": SetFormat(
             f"{_FORMATS}.summarization:read_rag24",
             members=("qid", "run_id", "nuggets"),
             about="TREC RAG 2024 nugget assignments as JSON lines",
+            kind="answer",
         ),
         "appraise": SetFormat(
-            f"{_FORMATS}.appraise:read_appraise", about="CSV exports of Appraise campaigns"
+            f"{_FORMATS}.appraise:read_appraise",
+            about="CSV exports of Appraise campaigns",
+            kind="translation",
         ),
         "lm-eval": SetFormat(
             f"{_FORMATS}.sample_logs:read_lm_eval",

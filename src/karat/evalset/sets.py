@@ -68,6 +68,8 @@ class EvalSet:
     """The passages by system, if systems were given different ones; `contexts` is then None."""
     answers_questions: bool = field(default=False, compare=False)
     """Whether the outputs are known to be answers to questions, which are the sources."""
+    kind: str = field(default="", compare=False)
+    """The kind of task, one of `TASK_KINDS`; empty if it is unknown."""
     offered: Offered = field(default_factory=dict, compare=False)
     """Scores of other metrics that come with the set, by name, read on demand."""
     left_out: frozenset[str] = field(default=frozenset(), compare=False)
@@ -95,6 +97,11 @@ class EvalSet:
             if not any(segment_input) or inputs.setdefault(group, segment_input) != segment_input:
                 return "document"
         return "question" if len(inputs) < len(self.groups or ()) else "document"
+
+    @property
+    def task_kind(self) -> str | None:
+        """The kind of task, also where the outputs are known only to be answers to questions."""
+        return self.kind or ("answer" if self.answers_questions else None)
 
     def passages(self, system: str) -> tuple[tuple[str, ...], ...]:
         """Return the contexts of a system for each segment; empty where there are none."""

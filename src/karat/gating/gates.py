@@ -10,6 +10,8 @@ from typing import Any
 
 from karat.arrays import np
 from karat.errors import InputError, quoted, short
+from karat.evalset.sets import EvalSet
+from karat.gains import GainRow, gain_rows
 from karat.gating.baseline_file import (
     BaselineFile,
     StoredMetric,
@@ -37,10 +39,11 @@ from karat.gating.decisions import (
 )
 from karat.gating.items import ItemScores, MeasuredItems, count_items, item_scores, source_reader
 from karat.headings import NUGGETS, OUTPUT
+from karat.metrics.base import Metric
 from karat.metrics.limits import Limit, resolve_limits
 from karat.progress import Progress, silent
 from karat.results import Result
-from karat.score_settings import CORRECTIONS, correction_setting, units_setting
+from karat.score_settings import CORRECTIONS, correction_setting, kind_setting, units_setting
 from karat.scoring import Inference, UnitLabels
 from karat.settings import Settings, check_settings, setting, split_unquoted
 from karat.storage.output import FilePath
@@ -152,6 +155,18 @@ class GateResult(Result):
     unit: str = "unit"
     """The noun for what items carry."""
     remarks: tuple[str, ...] = ()
+    kind: str | None = None
+    """Kind of task of the outputs, if it is known."""
+
+    @property
+    def gains(self) -> tuple[GainRow, ...]:
+        """Agreement of people with differences of these sizes, if the kind of task is known."""
+        deltas = (
+            (self.system, row.metric, row.delta)
+            for row in self.rows
+            if isinstance(row.metric, Metric)
+        )
+        return gain_rows(deltas, self.kind)
 
     @property
     def verdict(self) -> str:
@@ -183,7 +198,8 @@ class GateResult(Result):
     def settings(self) -> Mapping[str, object]:
         """The baseline, the limits and the settings of the intervals."""
         about = {"baseline": self.baseline, "metrics": tuple(self.signatures)}
-        return {**about, **self.decision_settings}
+        task = {} if self.kind is None else {"kind": self.kind}
+        return {**about, **self.decision_settings, **task}
 
     @property
     def signature(self) -> str:
@@ -218,6 +234,7 @@ class GateSettings(Settings):
         option="--no-loss",
         heading=NUGGETS,
     )
+    kind: str | None = kind_setting()
     units: str | None = units_setting()
     correction: str = correction_setting()
     examples: int = setting(
@@ -239,6 +256,7 @@ def gate(
     min_score: Limit = None,
     max_item_drop: Limit = None,
     no_loss: bool = GateSettings.no_loss,
+    kind: str | None = GateSettings.kind,
     units: UnitLabels = GateSettings.units,
     correction: str = GateSettings.correction,
     examples: int = GateSettings.examples,
@@ -255,12 +273,15 @@ def gate(
         baseline: path of the baseline file.
         max_drop, min_score, max_item_drop: largest loss, lowest score, largest loss of any item;
             each a number, or numbers by metric. `no_loss` forbids the loss of any vital nugget.
+        kind: kind of task, as for `compare`.
         units: what intervals are computed from, as for `score`; only for texts and sets.
         correction: `simultaneous` or `none`, for several metrics.
         examples: number of items to show.
         source, progress, settings: kind of the run, progress callback, settings of the source.
     """
-    GateSettings(no_loss, None, correction, examples)
+    GateSettings(no_loss, kind, None, correction, examples)
+    if kind is None and isinstance(output, EvalSet):
+        kind = output.task_kind
     if units is not None:
         if "units" not in signature(source_reader(source)).parameters:
             raise InputError(f"scores from {source} are compared item by item: leave out units")
@@ -300,6 +321,7 @@ def gate(
         {**intervals, "correction": correction, **limits_by_metric, "no_loss": no_loss},
         items.unit,
         tuple(notes),
+        kind,
     )
 
 

@@ -20,6 +20,7 @@ from karat.gating.gates import GateResult
 from karat.gating.items import ItemMeasure
 from karat.metrics.differing import differing_words
 from karat.report.charts.models import ChartRow, RowChart
+from karat.report.documents.gains import gain_sentences, gain_tables
 from karat.report.model import (
     Block,
     Document,
@@ -57,7 +58,8 @@ def gate_document(result: GateResult) -> Document:
     blocks.append(data_table("answer", ["verdict"], [result]))
     reasons = zip(result.verdicts, result.sentences, strict=True)
     answer = tuple(f"{verdict.capitalize()}: {sentence}." for verdict, sentence in reasons)
-    return Document(title, blocks, answer=answer)
+    blocks += gain_tables(result.gains)
+    return Document(title, blocks, answer=(*answer, *gain_sentences(result.gains)))
 
 
 def _change_case(change: GuardChange, metric: ItemMeasure) -> ExampleCase:

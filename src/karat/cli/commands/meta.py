@@ -22,7 +22,7 @@ from karat.meta.settings import (
     weights_setting,
 )
 from karat.progress import Bar
-from karat.score_settings import DEFAULT_METRICS
+from karat.score_settings import DEFAULT_METRICS, ComparisonSettings
 from karat.settings import NamedTexts
 from karat.tables.options import ReadingOptions
 
@@ -194,6 +194,45 @@ def challenge_command(
         )
         result = meta_challenge(challenge, chosen, threads=threads, progress=progress)
     show(result, format, output)
+
+
+@click.command(name="meta gains", cls=Command)
+@click.argument("names", metavar="[SET]...", nargs=-1, shell_complete=options.complete_set)
+@options.metrics
+@options.settings_options(ComparisonSettings, "kind")
+@options.output
+@options.threads
+def gains_command(
+    names: tuple[str, ...],
+    metrics: tuple[str, ...],
+    kind: str | None,
+    format: str,
+    output: str | None,
+    threads: int | None,
+) -> None:
+    """Show how often people agree with gains in metrics.
+
+    Fits the share of pairs of systems in which people prefer the system with the higher score, from
+    the judged collections that Karat knows and from each SET, which needs human scores of at least
+    two systems. Without SETs, shows the built-in curves of bleu, chrf and rougeL. --kind is the
+    kind of task of all SETs.
+
+    \b
+    karat meta gains
+    karat meta gains my-set -m chrf --kind translation
+    karat meta gains ratings1.csv ratings2.csv -m ter --kind summary
+    """
+    from karat.meta.gains import GAIN_METRICS, meta_gains
+    from karat.metrics.names import metric
+
+    chosen = metrics or GAIN_METRICS
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"the set {name} is given twice: leave one out")
+    check_output(output, [file for text in chosen for file in metric(text).input_files()], names)
+    with Bar() as progress:
+        study = meta_gains([*names], chosen, kind=kind, threads=threads, progress=progress)
+    show(study, format, output)
 
 
 @click.command(name="meta fit", cls=Command)

@@ -304,7 +304,9 @@ def compare_command(
                 raise InputError("--slices is for text: name a column of the table with --slice")
             table.check_output(inputs, output)
             settings = {**table.settings(inputs), **settings}
+            kind = settings.pop("kind")
             comparison = compare_table(table_paths(inputs), parsed, progress=progress, **settings)
+            comparison = replace(comparison, kind=kind)
         else:
             inputs.check(output, parsed)
             if slice_file is not None:

@@ -51,7 +51,7 @@ FILE = "karat.toml"
 
 
 _KINDS = {
-    **dict.fromkeys(("name", "description", "licence"), str),
+    **dict.fromkeys(("name", "description", "licence", "kind"), str),
     "optional-references": bool,  # an empty line in a reference file is a missing reference
     "optional-outputs": bool,  # an empty line in a system's file is a missing output
     "without-texts": bool,  # judgements of outputs whose texts are unknown
@@ -182,6 +182,7 @@ def read_directory(path: Path, reading: Reading) -> EvalSet:
         licence=settings.get("licence", ""),
         contexts=contexts,
         without_texts=settings.get("without-texts", False),
+        kind=settings.get("kind", ""),
     )
     if (path / "human.tsv").exists():
         for judgement in read_judgement_table(path / "human.tsv", reading):
@@ -387,6 +388,7 @@ def _make_settings(evalset: EvalSet) -> dict[str, Any]:
         "name": evalset.name,
         "description": evalset.description,
         "licence": evalset.licence,
+        "kind": evalset.kind,
         "optional-references": varying,
         "optional-outputs": missing,
         "without-texts": bool(evalset.judgements) and not evalset.has_texts,

@@ -1,6 +1,7 @@
 """JSON lines: an evaluation set in one file, with any text and any number of references.
 
-    {"evalset": "NAME", "description": …, "licence": …, "systems": […], "dimensions": [{"name": …}]}
+    {"evalset": "NAME", "description": …, "licence": …, "systems": […], "dimensions": [{"name": …}],
+     "kind": "translation"}
     {"id": "1", "group": "d1", "source": "…", "references": ["…"], "outputs": {"A": "…", "B": null}}
     {"system": "A", "segment": "1", "judge": "j1", "dimension": "fluency", "value": 4}
     {"draw": "1", "of": "segment", "probability": 0.1, "reason": "random", "round": 1}
@@ -44,7 +45,7 @@ from karat.evalset.reading import (
 from karat.evalset.sets import EvalSet
 from karat.text.trees import Tree
 
-HEADER = ("evalset", "description", "licence", "systems", "dimensions", "texts")
+HEADER = ("evalset", "description", "licence", "systems", "dimensions", "texts", "kind")
 SEGMENT = ("id", "group", "source", "references", "trees", "outputs", "judgements", "contexts")
 DIMENSION = ("name", "better", "low", "high", "guideline")
 TREE = ("words", "heads", "id")
@@ -102,6 +103,7 @@ def read_jsonl(path: Path, reading: Reading) -> EvalSet:
         licence=str(header.get("licence", "")),
         contexts=contexts,
         without_texts=header.get("texts") is False,
+        kind=str(header.get("kind", "")),
     )
     inner_judgements = (
         (location, {**(row if isinstance(row, dict) else {}), "segment": str(record["id"])})
@@ -171,7 +173,9 @@ def format_jsonl(evalset: EvalSet) -> Iterator[str]:
         for dimension in evalset.dimensions.values()
     ]
     first_line = dict(zip(HEADER, (*header, dimensions), strict=False))
-    yield format_json_line({**first_line, **({} if evalset.has_texts else {"texts": False})})
+    without_texts = {} if evalset.has_texts else {"texts": False}
+    task = {"kind": evalset.kind} if evalset.kind else {}
+    yield format_json_line({**first_line, **without_texts, **task})
     for i, name in enumerate(evalset.segments):
         segment: _Record = {"id": name}
         if evalset.groups is not None:

@@ -27,6 +27,7 @@ from karat.metrics.differing import differing_words
 from karat.report.charts.models import ChartRow, RowChart, histogram
 from karat.report.documents import scores
 from karat.report.documents.facts import component_tables, evidence_passages
+from karat.report.documents.gains import gain_sentences, gain_tables
 from karat.report.documents.ranking import (
     DIFFERENCES_CAPTION,
     difference_row,
@@ -151,6 +152,7 @@ def comparison_answer(comparison: Comparison) -> tuple[str, ...]:
         sentences += _count_sentences(systems, base)
     else:
         sentences += [_system_sentence(verdicts, base) for verdicts in systems]
+    sentences += gain_sentences(comparison.gains)
     sentences += _margin_sentences(comparison)
     sentences += _detectable_sentences(comparison, tests)
     if tests.warned:
@@ -400,7 +402,7 @@ def comparison_document(comparison: Comparison) -> Document:
     blocks += _tally_gallery(comparison, metrics)
     blocks += [] if many else _histogram_gallery(comparison, metrics)
     blocks += [table, *component_tables(comparison), *slice_tables(comparison)]
-    blocks += scores.variance_tables(comparison)
+    blocks += [*gain_tables(comparison.gains), *scores.variance_tables(comparison)]
     segments = scores.segment_signatures(comparison) if comparison.values else {}
     document = Document(
         title,
