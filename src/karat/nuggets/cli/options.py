@@ -12,7 +12,7 @@ from karat.cli.command import Command as HelpCommand
 from karat.cli.parameters import bundle, choice, flag, named, not_empty, option, path
 from karat.errors import InputError
 from karat.headings import COMMON, INPUT, NUGGETS, SCORES
-from karat.nuggets.sets.judgements import HALF, TIES
+from karat.nuggets.sets.judgements import EVIDENCE, HALF, LABEL_USES, MODEL_LABELS, TIES
 from karat.progress import Progress
 from karat.settings import split_unquoted
 
@@ -231,6 +231,10 @@ def _make_scoring(classifier: str, **options: Any) -> dict[str, Any]:
     for name, is_set in excluded.items():
         if is_set and not options["guess"]:
             raise click.UsageError(f"--no-guess and {name} exclude each other: give one")
+    excluded = {"--no-guess": not options["guess"], "--classifier": classifier != "calibrated"}
+    for name, is_set in excluded.items():
+        if is_set and options["labels"] == MODEL_LABELS:
+            raise click.UsageError(f"--labels model and {name} exclude each other: give one")
     return {
         **options,
         "official_settings": official_settings,
@@ -247,6 +251,13 @@ scoring = bundle(
         default=("calibrated",),
         show_default="calibrated",
         help="Classifier for unjudged pairs: {names}. --help-all lists the settings.",
+    ),
+    option(
+        "--labels",
+        "Labels of a model: evidence for the classifier, as far as people bear them out, or "
+        "decisions on all pairs that no person judged, without a classifier (model).",
+        choice(*LABEL_USES),
+        EVIDENCE,
     ),
     beta,
     option(

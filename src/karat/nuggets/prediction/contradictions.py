@@ -345,7 +345,7 @@ class Contradictions:
 
     @cached_property
     def _case(self) -> tuple[Counter[str], Counter[str]]:
-        """How often words within sentences of responses have a capital, and how often not."""
+        """Counts of words within sentences of responses: with a capital, and without."""
         capital, lower = Counter[str](), Counter[str]()
         texts = dict.fromkeys(self._pool.texts)
         words = Counter(chain.from_iterable(map(_IN_SENTENCE.findall, texts)))

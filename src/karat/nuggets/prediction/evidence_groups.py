@@ -22,7 +22,7 @@ from karat.progress import Progress, silent
 
 
 class EvidenceInputs(NamedTuple):
-    """What the columns of a group are computed from."""
+    """Texts, weights and settings from which the columns of a group are computed."""
 
     pool: Pool
     idf: StemIdf

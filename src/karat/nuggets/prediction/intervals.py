@@ -390,6 +390,10 @@ Margins: TypeAlias = tuple[Margin | None, Margin | None]
 EXACT: Margins = Margin(), Margin()  # margins of two scores that rest on no guesses
 
 
+UNKNOWN_ERROR = "it is unknown how wrong the guesses may be"
+"""Reason for no test of a difference that rests on guesses."""
+
+
 class Significance(NamedTuple):
     """A difference of two mean scores over questions, with an interval and a p that agree.
 
@@ -405,6 +409,7 @@ class Significance(NamedTuple):
     p: float
     low: float | None = None  # ends of the 95% interval of the difference
     high: float | None = None
+    untested_reason: str = UNKNOWN_ERROR  # the reason if there is no test
 
     @property
     def verdict(self) -> str:
@@ -421,8 +426,7 @@ class Significance(NamedTuple):
             return f"{moved} on one question: too few for a test."
         if self.low is None or self.high is None:
             return (
-                f"{moved} over {self.questions:,} questions: no test, since it is unknown how "
-                "wrong the guesses may be."
+                f"{moved} over {self.questions:,} questions: no test, since {self.untested_reason}."
             )
         return (
             f"{moved} over {self.questions:,} questions: p = {self.p:.4f}, 95% interval "
@@ -431,11 +435,15 @@ class Significance(NamedTuple):
 
 
 def paired_significance(
-    score: str, pairs: Sequence[tuple[float, float]], margins: Margins = EXACT
+    score: str,
+    pairs: Sequence[tuple[float, float]],
+    margins: Margins = EXACT,
+    untested_reason: str = UNKNOWN_ERROR,
 ) -> Significance:
     """Test whether the mean of the new scores differs.
 
     `pairs` are the old and the new score of each question; `margins` belong to the two means.
+    `untested_reason` is the reason for no test if a margin is None.
     """
     if len(pairs) < 2:
         before, after = pairs[0] if pairs else (np.nan, np.nan)
@@ -443,7 +451,7 @@ def paired_significance(
     old, new = (_mean(np.array(side, np.float64)) for side in zip(*pairs, strict=True))
     scores = score, len(pairs), old.value, new.value
     if None in margins:
-        return Significance(*scores, new.value - old.value, np.nan)
+        return Significance(*scores, new.value - old.value, np.nan, untested_reason=untested_reason)
     difference = GuessedDifference.between(old, new, margins)
     return Significance(*scores, difference.value, difference.p(), *difference.interval())
 

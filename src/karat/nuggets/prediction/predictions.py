@@ -296,7 +296,7 @@ def predict_support(
     """
     classifier = classifier or Calibrated()
     judgements = _mark_earlier_versions(assign_runs(nuggets.judgements, nuggets.runs), nuggets.runs)
-    runs = [*nuggets.runs.values(), *_runs_from_judgements(judgements, nuggets.runs)]
+    runs = [*nuggets.runs.values(), *runs_from_judgements(judgements, nuggets.runs)]
     pool = make_pool(nuggets.key, sorted(runs, key=lambda run: run.tag))  # whatever their order
     labels = run_labels(pool, judgements)
     source = getattr(classifier, "source", None) or IdfSource()
@@ -419,7 +419,7 @@ def _mark_earlier_versions(judgements: Judgements, runs: Mapping[str, Run]) -> J
     )
 
 
-def _runs_from_judgements(judgements: Judgements, runs: Mapping[str, Run]) -> list[Run]:
+def runs_from_judgements(judgements: Judgements, runs: Mapping[str, Run]) -> list[Run]:
     """Return the judged runs that are not in `runs`, rebuilt from the responses in judgements."""
     responses_by_run: dict[str, dict[tuple[str, str], None]] = {}
     for row in judgements.deciding:

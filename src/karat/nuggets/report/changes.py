@@ -18,7 +18,7 @@ from karat.nuggets.report.scores import (
     without_ends,
 )
 from karat.nuggets.results.changes import GAINED, KEPT, LOST, MISSED
-from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NO_RESPONSE, NOTHING
+from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, LABEL, NO_RESPONSE, NOTHING
 from karat.nuggets.scores.words import ResponseWord, best_window, words_with_nuggets
 from karat.report.charts.models import (
     ChartLine,
@@ -47,7 +47,13 @@ MAX_WORDS = 40
 LONGEST = 80
 """Letters of a question on a card."""
 SIGNS = {LOST: "▼ lost", GAINED: "▲ gained", KEPT: "= kept", MISSED: "✕ missed by both"}
-_BY = {JUDGEMENT: "judged", GUESS: "guessed", NOTHING: "not judged", NO_RESPONSE: "no response"}
+_BY = {
+    JUDGEMENT: "judged",
+    GUESS: "guessed",
+    LABEL: "labelled by a model",
+    NOTHING: "not judged",
+    NO_RESPONSE: "no response",
+}
 _ORDER = {LOST: 0, GAINED: 1, MISSED: 2, KEPT: 3}
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat.errors import visible
 from karat.nuggets.results.scoring import score_name
-from karat.nuggets.scores.decisions import GUESS, NO_RESPONSE, NOTHING
+from karat.nuggets.scores.decisions import GUESS, LABEL, NO_RESPONSE, NOTHING
 from karat.nuggets.scores.words import words_with_nuggets
 from karat.report.charts.models import CellChart
 from karat.report.markup import data, element, quote
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 TITLE = "Nuggets by question and run"
 LEGEND = (
     "● carried, ◐ in part, · missed, ✕ vital and missed, – no response, ? undecided; in brackets: "
-    "guessed by a classifier. Choose a sign to read the response; words that the nugget has too "
+    "{}. Choose a sign to read the response; words that the nugget has too "
     "are marked."
 )
 STATES = {
@@ -120,7 +120,12 @@ class QuestionMatrix:
         if by in (NO_RESPONSE, NOTHING):
             return "-" if by == NO_RESPONSE else "?"
         state = "2" if support == 1 else "1" if support else "0"
-        return GUESSES[state] if by == GUESS else state
+        return GUESSES[state] if by in (GUESS, LABEL) else state
+
+    @property
+    def guessed(self) -> str:
+        """Word for decisions without a judgement: `guessed`, or `labelled` by a model."""
+        return "labelled" if self.scoring.model_labels else "guessed"
 
     def texts(self, run: ScoredRun) -> list[str]:
         """Return the responses of a run as the page shows them."""
@@ -150,7 +155,10 @@ def questions_figure(scoring: NuggetScoring) -> Figure:
     chart = CellChart(title, "question", "run", ids, tags, values, low=0, high=1)
     covers = ("nuggets", *(["questions"] if len(scoring.questions) > MAX_ROWS else []))
     script = "nuggets/report/nuggets.js"
-    return Figure(TITLE, chart, LEGEND, page=lambda: _page(scoring), script=script, covers=covers)
+    legend = LEGEND.format(
+        "labelled by a model" if scoring.model_labels else "guessed by a classifier"
+    )
+    return Figure(TITLE, chart, legend, page=lambda: _page(scoring), script=script, covers=covers)
 
 
 def _page(scoring: NuggetScoring) -> str:
@@ -181,10 +189,16 @@ def _page(scoring: NuggetScoring) -> str:
         "runs": [item.run.tag for item in runs],
         "states": STATES,
         "guesses": _JUDGED,
+        "guessed": matrices[0].guessed if matrices else "",
         "missed": VITAL_MISSED,
         "questions": [_data(item, n_readable, scores) for item in matrices],
     }
-    nuggets = {"": "all", "vital": "vital", "missed": "missed by all runs", "guessed": "guessed"}
+    nuggets = {
+        "": "all",
+        "vital": "vital",
+        "missed": "missed by all runs",
+        "guessed": matrices[0].guessed,
+    }
     tools = [  # hidden until the script runs
         element("label", "Search ", '<input type="search">'),
         element("label", "Question ", element("select", class_="chosen")),
@@ -298,7 +312,7 @@ def _cell(matrix: QuestionMatrix, number: int, n_readable: int, j: int, run: int
     """Return a cell with a sign that links to its response."""
     state, vital = matrix.states[j][run], matrix.nuggets[j].vital
     _, verb, look = STATES[_JUDGED.get(state, state)]
-    by = " (guessed)" if state in _JUDGED else " (judged)" if state in "012" else ""
+    by = f" ({matrix.guessed})" if state in _JUDGED else " (judged)" if state in "012" else ""
     tooltip = f"{matrix.runs[run].run.tag} {verb} nugget {matrix.nuggets[j].id}{by}"
     if contradiction := matrix.contradictions.get((j, run)):
         tooltip += f"; {visible(contradiction)}"

@@ -23,7 +23,7 @@
     const told = (question, j, run) => {
       const state = question.states[j][run];
       const verb = data.states[data.guesses[state] ?? state][1];
-      const by = guessed(state) ? " (guessed)" : "012".includes(state) ? " (judged)" : "";
+      const by = guessed(state) ? ` (${data.guessed})` : "012".includes(state) ? " (judged)" : "";
       const fact = question.contradictions.find(([a, b]) => a === j && b === run)?.[2];
       return `${data.runs[run]} ${verb} nugget ${question.nuggets[j][1]}${by}${fact ? `; ${fact}` : ""}`;
     };

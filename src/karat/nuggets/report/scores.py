@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import isnan
 from typing import TYPE_CHECKING
 
+from karat.nuggets.prediction.intervals import UNKNOWN_ERROR
 from karat.nuggets.report.matrix import questions_figure
 from karat.nuggets.results.notes import percentage
 from karat.nuggets.results.scoring import score_name
@@ -43,6 +44,8 @@ def score_answer(scoring: NuggetScoring) -> tuple[str, ...]:
         return ()
     best, name = scoring.rows[scoring.ranked[0]], score_name(scoring)
     score = _score(best, scoring.scale)
+    if any(row.labelled > 0 for row in scoring.rows):
+        return _answer_by_labels(scoring, best, score)
     if len(scoring.rows) == 1:
         share = ""
         if scoring.scale == "F" and not isnan(best.V):
@@ -63,6 +66,20 @@ def score_answer(scoring: NuggetScoring) -> tuple[str, ...]:
     ends = None if low is None or high is None else (-high, -low)
     lead = f"{nearest.run} ({_difference_text(-nearest.delta, ends, nearest.p)})"
     return (f"{best.run} leads: {name} {score}; its lead over {lead} {verdict}.",)
+
+
+def _answer_by_labels(scoring: NuggetScoring, best: RunRow, score: str) -> tuple[str, ...]:
+    """Return the score of the best run by a model's labels, and whether people checked them."""
+    checked = scoring.model_labels.checked if scoring.model_labels else 0
+    basis = "from a model's labels; no person checked them."
+    if checked:
+        basis = f"from a model's labels; people checked {checked:,} of them."
+    if len(scoring.rows) == 1:
+        return (f"{best.run} has {score_name(scoring)} {score}, {basis}",)
+    note = " Differences between runs are not tested."
+    if all(row.low is not None for row in scoring.differences):
+        note = ""
+    return (f"{best.run} has the highest {score_name(scoring)}, {score}, {basis}{note}",)
 
 
 def _score(row: RunRow, scale: str) -> str:
@@ -92,10 +109,11 @@ def score_basis(scoring: NuggetScoring) -> str:
     count = len(scoring.nuggets.key.questions)
     parts = [f"{format_count(count, 'question')}, {format_count(len(scoring.rows), 'run')}."]
     best_rows = [scoring.rows[k] for k in scoring.ranked[:2]]
-    parts += _guessed(best_rows)
+    parts += _guessed(best_rows) + _labelled(scoring, best_rows)
     if scoring.differences:
         questions = len(scoring.scored[0].by_question(scoring.scale))
-        parts += _rules(questions, [row.low is not None for row in scoring.differences], best_rows)
+        has_interval = [row.low is not None for row in scoring.differences]
+        parts += _rules(questions, has_interval, best_rows, scoring.untested_reason)
         count = len(scoring.differences)
         if count > 1 and questions > 1:
             parts.append(f"Each of the {count:,} differences is tested on its own.")
@@ -114,7 +132,21 @@ def _guessed(rows: Sequence[RunRow]) -> list[str]:
     return [sentence_case(f"{share} of the nuggets of {names} rest on a classifier's guesses.")]
 
 
-def _rules(questions: int, has_interval: Sequence[bool], rows: Sequence[RunRow]) -> Iterator[str]:
+def _labelled(scoring: NuggetScoring, rows: Sequence[RunRow]) -> list[str]:
+    """Return a sentence on the largest share of labelled nuggets; empty if it is 0."""
+    most = max((row.labelled for row in rows if not isnan(row.labelled)), default=0.0)
+    if not scoring.model_labels or not most:
+        return []
+    names, share = join_names([row.run for row in rows]), percentage(most)
+    if len(rows) > 1 and not share.startswith("under"):
+        share = f"up to {most:.0%}"
+    labels = f"labels of {scoring.model_labels.name}"
+    return [sentence_case(f"{share} of the nuggets of {names} rest on {labels}.")]
+
+
+def _rules(
+    questions: int, has_interval: Sequence[bool], rows: Sequence[RunRow], untested_reason: str
+) -> Iterator[str]:
     """Yield the rules by which differences are decided, with and without an interval."""
     if questions < 2:
         yield "One question is too few for a test."
@@ -131,7 +163,9 @@ def _rules(questions: int, has_interval: Sequence[bool], rows: Sequence[RunRow])
                 f"{questions:,} questions are too few to decide: at least {MIN_DECIDING_UNITS} are "
                 "needed."
             )
-    if not all(has_interval):
+    if not all(has_interval) and untested_reason != UNKNOWN_ERROR:
+        yield f"A difference that rests on labels is not tested: {untested_reason}."
+    elif not all(has_interval):
         yield (
             "A difference that rests on guesses has no interval and no p, and is not decided, if "
             "it is unknown how wrong they may be: this classifier needs at least two runs judged "
@@ -164,6 +198,10 @@ def changes_answer(changes: NuggetChanges) -> tuple[str, ...]:
     change = f"{name} {_difference_text(test.delta, ends, None if isnan(test.p) else test.p)}"
     if test.questions < 2:
         return (f"{moved}: {change} on one question, too few for a test.",)
+    if test.low is None and changes.scoring.model_labels:
+        checked = changes.scoring.model_labels.checked
+        by = f"people checked {checked:,} of them" if checked else "no person checked them"
+        return (f"{moved}: {change}, from a model's labels; {by}, and the change is not tested.",)
     verdicts = {"better": "an improvement", "worse": "a loss"}
     return (f"{moved}: {change}: {verdicts.get(test.verdict, 'no decided change')}.",)
 
@@ -174,8 +212,9 @@ def changes_basis(changes: NuggetChanges) -> str:
     tested = next((candidate for candidate in changes.tests if candidate.questions), None)
     count = tested.questions if tested else len(changes.questions)
     parts = [f"{format_count(count, 'question')}.", *_guessed(rows)]
+    parts += _labelled(changes.scoring, rows)
     if tested and tested.questions > 1:
-        parts += _rules(tested.questions, [tested.low is not None], rows)
+        parts += _rules(tested.questions, [tested.low is not None], rows, tested.untested_reason)
     return " ".join(parts)
 
 
@@ -214,7 +253,7 @@ F_BETA = (
     "default."
 )
 _STRICT = "The same where partial support does not count."
-_FIRST = {"run", "macro", "f_low", "f_high", "guessed"}
+_FIRST = {"run", "macro", "f_low", "f_high", "guessed", "labelled"}
 """Columns that a page shows at first."""
 _RUNS = (
     Column("run", "Run"),
@@ -233,6 +272,7 @@ _RUNS = (
         "known", "Known", 3, field="known_share", help="Share of nuggets that judgements decide."
     ),
     number("guessed", "Guessed", 3, help="Share of nuggets that rest on a classifier's guesses."),
+    number("labelled", "Labelled", 3, help="Share of nuggets that rest on a model's labels."),
     number("undecided", "Open", 3, help="Share of nuggets not judged or guessed: no credit."),
 )
 _DIFFERENCES = (
@@ -271,7 +311,7 @@ _NUGGETS = (
     Column("nugget", "Nugget"),
     Column("importance", "Importance"),
     number("support", "Support", 1, help="1 carried, 0.5 in part, 0 not; none if undecided."),
-    Column("by", "By", help="Source of the decision: a judgement, a guess or nothing."),
+    Column("by", "By", help="Source of the decision: a judgement, a guess, a label or nothing."),
     number("p", "p", 3, help="If guessed: highest probability of a response to carry it."),
     number("response", "Response", help="Number of the first response that carries it, from 1."),
     Column("evidence", "Evidence", wrap=True, help="Words that the response and nugget share."),
@@ -284,6 +324,17 @@ _POURPRE = (
     number("count_macro", "Count macro", 3, help="Every word weighs 1."),
     number("idf_micro", "idf micro", 3, help="Words weigh their idf."),
     number("idf_macro", "idf macro", 3, help="Words weigh their idf."),
+)
+_CORRECTED = (
+    Column("run", "Run"),
+    number("f_by_labels", "F by labels", 3, help="F macro by the model's labels as they are."),
+    number("f_corrected", "F corrected", 3, help="Median F macro, given the labels' error."),
+    number("f_low", "F low", 3, help="Lower end of the 95% interval of F macro."),
+    number("f_high", "F high", 3, help="Upper end of the 95% interval of F macro."),
+    number("A_by_labels", "A by labels", 3, help="A by the model's labels as they are."),
+    number("A_corrected", "A corrected", 3, help="Median A, given the labels' error."),
+    number("low", "Low", 3, help="Lower end of the 95% interval of A."),
+    number("high", "High", 3, help="Upper end of the 95% interval of A."),
 )
 _ENDS = {"f_low", "f_high", "low", "high"}
 
@@ -310,11 +361,15 @@ def score_document(scoring: NuggetScoring) -> Document:
 
 
 def _tables(scoring: NuggetScoring) -> list[Table]:
-    runs = tuple(replace(c, detail=c.key not in _FIRST) for c in without_ends(_RUNS, scoring.rows))
+    columns = hide(_RUNS, {"guessed" if scoring.model_labels else "labelled"})
+    runs = tuple(
+        replace(c, detail=c.key not in _FIRST) for c in without_ends(columns, scoring.rows)
+    )
     differences = scoring.differences
     best = f"Differences from {differences[0].best}" if differences else ""
     tables = [
         Table("rows", "Runs", runs, scoring.rows, open=len(scoring.rows) <= FEW),
+        Table("corrected", "Corrected for the labels' error", _CORRECTED, scoring.corrected_scores),
         Table("differences", best, _DIFFERENCES, differences),
         Table("pourpre", "Pourpre: F by words of descriptions", _POURPRE, scoring.pourpre),
         models_table(scoring.models, MODELS),

@@ -12,8 +12,9 @@ from karat.evalset.catalogue import GivenPath
 from karat.nuggets.formats.loading import as_nuggets
 from karat.nuggets.prediction.intervals import Significance, paired_significance
 from karat.nuggets.results.scoring import NuggetScoring, ScoredRun, about_skipped, score_nuggets
-from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NO_RESPONSE, NOTHING
+from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, LABEL, NO_RESPONSE, NOTHING
 from karat.nuggets.scores.official import OfficialSettings
+from karat.nuggets.sets.judgements import EVIDENCE
 from karat.nuggets.sets.nugget_set import NuggetSet, first_names, remarks
 from karat.progress import Progress, silent
 from karat.results import Result
@@ -47,7 +48,7 @@ class ChangeRow(NamedTuple):
     def by(self) -> str:
         """The weaker of the two sources."""
         sources = self.old_by, self.new_by
-        return next(by for by in (NOTHING, GUESS, JUDGEMENT, NO_RESPONSE) if by in sources)
+        return next(by for by in (NOTHING, LABEL, GUESS, JUDGEMENT, NO_RESPONSE) if by in sources)
 
 
 class CountRow(NamedTuple):
@@ -74,6 +75,7 @@ _UNSURE = {
     NOTHING: "rest on responses that nobody judged for the nugget, which count as not carrying "
     'it ("nothing" decides)',
     GUESS: "rest on guesses, which may be wrong",
+    LABEL: "rest on labels of a model, which may be wrong",
 }
 
 
@@ -159,7 +161,8 @@ class NuggetChanges(Result):
         """Test whether the mean score differs, with an interval of the difference."""
         margins = self.scoring.margins(score)
         margins_of_versions = margins[0], margins[1]
-        return paired_significance(score, [*self.differences(score).values()], margins_of_versions)
+        pairs = [*self.differences(score).values()]
+        return paired_significance(score, pairs, margins_of_versions, self.scoring.untested_reason)
 
     @cached_property
     def tests(self) -> tuple[Significance, ...]:
@@ -198,6 +201,7 @@ def diff_nuggets(
     classifier: NamedSettings | str | None = None,
     corrected: bool = True,
     general: bool = False,
+    labels: str = EVIDENCE,
     everything: bool = False,
     progress: Progress = silent,
 ) -> NuggetChanges:
@@ -207,7 +211,7 @@ def diff_nuggets(
         old, new: sets with the same key and one run each; the judgements of `old` are used.
         names: names of the versions if their runs have the same tag.
         everything: also list nuggets that both or neither version has.
-        official_settings, guess, classifier, corrected, general: as for `score_nuggets`.
+        official_settings, guess, classifier, corrected, general, labels: as for `score_nuggets`.
         progress: function that is called with the progress.
     """
     old, new = as_nuggets(old, progress), as_nuggets(new, progress)
@@ -231,10 +235,13 @@ def diff_nuggets(
         classifier=classifier,
         corrected=corrected,
         general=general,
+        labels=labels,
         judged_as={run.tag: judged.tag for run, judged in zip(runs, versions, strict=True)},
         progress=progress,
     )
     all_remarks = tuple(
-        note for nuggets in (old, new) for note in remarks(nuggets, corrected=corrected)
+        note
+        for nuggets in (old, new)
+        for note in remarks(nuggets, corrected=corrected, labels=labels)
     )
     return NuggetChanges(done, everything, all_remarks)

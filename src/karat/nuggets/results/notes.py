@@ -8,6 +8,12 @@ from urllib.parse import quote
 from karat import __version__
 from karat.arrays import np
 from karat.nuggets.prediction.intervals import few_runs
+from karat.nuggets.prediction.model_labels import (
+    PRIOR_RIGHT,
+    PRIOR_WRONG,
+    ModelLabels,
+    RateSummary,
+)
 from karat.nuggets.prediction.paper import AUTO, INFORMED, Paper
 from karat.nuggets.prediction.predictions import (
     MIN_MODEL_LABELS,
@@ -47,6 +53,25 @@ def about_guesses(predictions: Predictions, about_intervals: str) -> list[str]:
     if not isinstance(classifier, Calibrated) or classifier.idf != POOLED:
         notes.append(about_idf(classifier.source))
     return notes
+
+
+def about_labels(labels: ModelLabels, strict: bool) -> list[str]:
+    """Return notes on the basis of scores by a model's labels."""
+    rates = zip(("sensitivity", "specificity"), labels.error_rates(strict), strict=True)
+    rates_text = " and ".join(f"{name} {_rate_text(rate)}" for name, rate in rates)
+    prior = f"the prior Beta({PRIOR_RIGHT:g}, {PRIOR_WRONG:g}) of both"
+    basis = f"{prior} alone, as no person checked them; judge some at random to narrow it"
+    if labels.checked:
+        basis = f"{prior} and the {labels.checked:,} labelled nuggets that people judged"
+    return [
+        f"Labels of {labels.name} decide what people did not judge. Low and high: 95% intervals of "
+        "A and of F macro on questions like these (at least two). They allow for the choice of "
+        f"questions and for an unknown error of the labels: {rates_text}, from {basis}."
+    ]
+
+
+def _rate_text(rate: RateSummary) -> str:
+    return f"{rate.mean:.2f} [{rate.low:.2f}, {rate.high:.2f}]"
 
 
 def unjudged_warning(count: int, total: int) -> str:
@@ -164,6 +189,7 @@ def signature(
     nuggets: NuggetSet,
     corrected: bool,
     general: bool,
+    labels: ModelLabels | None = None,
 ) -> str:
     """Return the settings that a run was scored with, and digests of the key and judgements.
 
@@ -179,6 +205,9 @@ def signature(
         f"key={nuggets.key.digest}",
         f"judged={judgements.digest if judgements.rows else 'none'}",
     ]
+    if labels:
+        prior = f"prior={PRIOR_RIGHT:g}+{PRIOR_WRONG:g},checked={labels.checked}"
+        parts.append(f"labels=model:{quote(labels.judge or NAMELESS, safe='')},{prior}")
     if predictions is None:
         return "|".join([*parts, "guess=none", f"karat={__version__}"])
     classifier = predictions.classifier

@@ -11,15 +11,18 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from karat.arrays import np
+from karat.errors import InputError, quoted
 from karat.evalset.catalogue import GivenPath
 from karat.nuggets.formats.loading import as_nuggets
 from karat.nuggets.prediction.intervals import (
+    UNKNOWN_ERROR,
     Margin,
     RunIntervals,
     has_enough_judged_peers,
     judged_elsewhere,
     paired_significance,
 )
+from karat.nuggets.prediction.model_labels import UNKNOWN_FAVOR, ModelLabels
 from karat.nuggets.prediction.predictions import (
     Calibrated,
     Predictions,
@@ -30,11 +33,19 @@ from karat.nuggets.prediction.thresholds import ModelRow, model_rows
 from karat.nuggets.results.notes import (
     about_guesses,
     about_intervals,
+    about_labels,
     percentage,
     signature,
     unjudged_warning,
 )
-from karat.nuggets.scores.decisions import GUESS, JUDGEMENT, NOTHING, AnswerDecisions, decide_run
+from karat.nuggets.scores.decisions import (
+    GUESS,
+    JUDGEMENT,
+    LABEL,
+    NOTHING,
+    AnswerDecisions,
+    decide_run,
+)
 from karat.nuggets.scores.official import (
     NuggetShares,
     OfficialSettings,
@@ -44,6 +55,7 @@ from karat.nuggets.scores.official import (
 )
 from karat.nuggets.scores.pourpre import Pourpre, score_pourpre
 from karat.nuggets.scores.words import IdfSource, quotation, words_with_nuggets
+from karat.nuggets.sets.judgements import EVIDENCE, LABEL_USES, MODEL_LABELS
 from karat.nuggets.sets.keys_and_runs import Run
 from karat.nuggets.sets.nugget_set import NuggetSet, remarks
 from karat.progress import Progress, silent
@@ -75,6 +87,7 @@ class RunRow(NamedTuple):
     known_share: float  # share of nuggets that judgements decide, over answers with a response
     guessed: float  # share of nuggets that rest on guesses
     undecided: float  # share of nuggets without a decision: they get no credit
+    labelled: float = 0.0  # share of nuggets that rest on a model's labels
 
 
 class QuestionRow(NamedTuple):
@@ -140,6 +153,20 @@ class DifferenceRow(NamedTuple):
     verdict: str  # `worse` or `undecided`
 
 
+class CorrectedRow(NamedTuple):
+    """A run's scores by a model's labels, and corrected for the error of the labels."""
+
+    run: str
+    f_by_labels: float
+    f_corrected: float | None
+    f_low: float | None
+    f_high: float | None
+    A_by_labels: float
+    A_corrected: float
+    low: float
+    high: float
+
+
 class ScoredRun(NamedTuple):
     """A run with its decisions and scores."""
 
@@ -167,6 +194,7 @@ class ScoredRun(NamedTuple):
             questions=len(self.official_score.questions),
             known_share=sources[JUDGEMENT] / nuggets,
             guessed=sources[GUESS] / nuggets,
+            labelled=sources[LABEL] / nuggets,
             undecided=sources[NOTHING] / nuggets,
             **_shared_fields(self.official_score.macro, RunRow),
             **_shared_fields(mean_shares(self.shares), RunRow),
@@ -208,6 +236,7 @@ class NuggetScoring(Result):
     """Pourpre by counts and by idf, if requested."""
     details: bool = False  # True if reports list every nugget
     classifier: str = "calibrated"  # the classifier, with its settings
+    model_labels: ModelLabels | None = None  # labels that decide where people did not judge
 
     def __repr__(self) -> str:
         runs = "; ".join(f"{row.run} F {row.macro:.4f} A {row.A:.4f}" for row in self.rows)
@@ -230,6 +259,11 @@ class NuggetScoring(Result):
         sortable = [-1.0 if math.isnan(score) else score for score in scores]
         return tuple(sorted(range(len(sortable)), key=lambda k: -sortable[k]))
 
+    @property
+    def untested_reason(self) -> str:
+        """The reason why a difference has no test, if it has none."""
+        return UNKNOWN_FAVOR if self.model_labels else UNKNOWN_ERROR
+
     @cached_property
     def differences(self) -> tuple[DifferenceRow, ...]:
         """Differences of all other runs from the best one, the nearest first."""
@@ -242,7 +276,9 @@ class NuggetScoring(Result):
         for k in other_runs:
             run_scores = self.scored[k].by_question(self.scale)
             pairs = [(score, run_scores[id]) for id, score in best_scores.items()]
-            test = paired_significance(self.scale, pairs, (margins[first], margins[k]))
+            test = paired_significance(
+                self.scale, pairs, (margins[first], margins[k]), self.untested_reason
+            )
             p = None if math.isnan(test.p) else test.p
             ends = test.low, test.high, p, test.verdict
             rows.append(DifferenceRow(tags[k], tags[first], self.scale, test.delta, *ends))
@@ -252,7 +288,8 @@ class NuggetScoring(Result):
         """Return how far a score of each run may be off because of wrong guesses.
 
         None if it rests on guesses without an interval; V and W never have one. The intervals are
-        for these questions, without their sampling error.
+        for these questions, without their sampling error. None if it rests on a model's labels:
+        their errors may favor one run.
         """
         interval_name = {"F": "macro", "A": "share"}.get(score, "")
         margins: list[Margin | None] = []
@@ -263,11 +300,26 @@ class NuggetScoring(Result):
                     scored.run, scored.decisions, self.official_settings
                 )
             ends = getattr(intervals, interval_name, None)
-            if ends is not None:
+            if self.model_labels:
+                margins.append(None if row.labelled > 0 else Margin())
+            elif ends is not None:
                 margins.append(Margin(value - ends.low, ends.high - value))
             else:  # without guesses, the score is exact
                 margins.append(None if row.guessed > 0 else Margin())
         return margins
+
+    @property
+    def corrected_scores(self) -> tuple[CorrectedRow, ...]:
+        """Scores corrected for the error of a model's labels, if these decide."""
+        if self.model_labels is None:
+            return ()
+        rows = []
+        for row, intervals in zip(self.rows, (s.intervals for s in self.scored), strict=True):
+            if intervals and row.labelled > 0:
+                f, share = intervals.macro, intervals.share
+                by_f = f and f.score, row.f_low, row.f_high
+                rows.append(CorrectedRow(row.run, row.macro, *by_f, row.A, *share))
+        return tuple(rows)
 
     @cached_property
     def questions(self) -> tuple[QuestionRow, ...]:
@@ -326,6 +378,7 @@ class NuggetScoring(Result):
             **asdict(self.official_settings),
             **settings,
             **by,
+            "labels": MODEL_LABELS if self.model_labels else EVIDENCE,
             "ties": self.nuggets.judgements.ties,
         }
 
@@ -333,7 +386,8 @@ class NuggetScoring(Result):
     def signature(self) -> str:
         """Everything that changes the numbers, except the texts of runs."""
         return signature(
-            self.official_settings, self.predictions, self.nuggets, self.corrected, self.general
+            *(self.official_settings, self.predictions, self.nuggets),
+            *(self.corrected, self.general, self.model_labels),
         )
 
     @cached_property
@@ -357,18 +411,26 @@ class NuggetScoring(Result):
 
     @property
     def _set_notes(self) -> list[str]:
-        sentences = remarks(self.nuggets, corrected=self.corrected)
+        labels = MODEL_LABELS if self.model_labels else EVIDENCE
+        sentences = remarks(self.nuggets, corrected=self.corrected, labels=labels)
         sentences += about_skipped(
             q for scored in self.scored for q in scored.official_score.skipped
         )
         answers = [answer for scored in self.scored for answer in scored.decisions.values()]
         if any(answer.undecided for answer in answers):
-            sentences.append("Pairs of response and nugget that nobody judged get no credit.")
+            sentences.append(
+                "Pairs of response and nugget without a judgement or a label get no credit; "
+                "intervals count their nuggets as carried at the upper end."
+                if self.model_labels
+                else "Pairs of response and nugget that nobody judged get no credit."
+            )
         return sentences
 
     @cached_property
     def about_guesses(self) -> list[str]:
-        """Sentences on the basis of guesses; empty without guesses."""
+        """Sentences on the basis of guesses or of a model's labels; empty without either."""
+        if self.model_labels:
+            return about_labels(self.model_labels, self.official_settings.strict)
         if self.predictions is None:
             return []
         has_intervals = any(scored.intervals for scored in self.scored)
@@ -435,6 +497,7 @@ def score_nuggets(
     classifier: NamedSettings | str | None = None,
     corrected: bool = True,
     general: bool = False,
+    labels: str = EVIDENCE,
     judged_as: Mapping[str, str] | None = None,
     pourpre: bool = False,
     details: bool = False,
@@ -450,6 +513,9 @@ def score_nuggets(
         corrected: apply the most favourable judgement to identical responses of all runs; else use
             the judgements of each run as they are.
         general: intervals for new questions like these, instead of these questions.
+        labels: use of a model's labels: `evidence` for the classifier's guesses, or `model`, to
+            score by them where people did not judge. Without a classifier, with intervals for
+            questions like these, and without tests of differences.
         judged_as: tags under which runs were judged, if they have others.
         pourpre: also score by Pourpre.
         details: list every nugget in reports.
@@ -457,20 +523,27 @@ def score_nuggets(
     """
     official_settings, names = official_settings or OfficialSettings(), judged_as or {}
     parsed: Any = parse_classifier(classifier or Calibrated())
+    _check_labels(labels, guess)
     nuggets = as_nuggets(nuggets, progress)
     predictions = None
-    if guess:
+    model_labels = ModelLabels(nuggets) if labels == MODEL_LABELS else None
+    if guess and not model_labels:
         predictions = predict_support(
             nuggets, progress, classifier=parsed, strict=official_settings.strict
         )
     scored = []
     for run in nuggets.runs.values():
         tag = None if corrected else names.get(run.tag, run.tag)
-        predict = predictions.guess(run.tag) if predictions else None
-        judgements = nuggets.judgements
-        decisions = decide_run(run, nuggets.key, judgements, predict, progress, run_tag=tag)
+        predict, source = predictions.guess(run.tag) if predictions else None, GUESS
+        if model_labels:
+            predict, source = model_labels.predict, LABEL
+        decisions = decide_run(
+            *(run, nuggets.key, nuggets.judgements, predict, progress), run_tag=tag, source=source
+        )
         intervals = None
-        if predictions:
+        if model_labels:
+            intervals = model_labels.intervals(run, decisions, official_settings)
+        elif predictions:
             intervals = predictions.intervals(run, decisions, official_settings, general=general)
         shares = score_shares(run, nuggets.key, decisions)
         score = official_settings.score(run, nuggets.key, decisions)
@@ -478,9 +551,17 @@ def score_nuggets(
     idf = getattr(parsed, "source", IdfSource())
     by_words = score_pourpre(nuggets, official_settings, idf, progress) if pourpre else ()
     return NuggetScoring(
-        *(nuggets, official_settings, corrected, general, tuple(scored)),
-        *(predictions, by_words, details, str(parsed)),
+        *(nuggets, official_settings, corrected, general or bool(model_labels), tuple(scored)),
+        *(predictions, by_words, details, str(parsed), model_labels),
     )
+
+
+def _check_labels(labels: str, guess: bool) -> None:
+    """Require a known use of labels, which does not exclude `guess`."""
+    if labels not in LABEL_USES:
+        raise InputError(f"labels {quoted(labels)}: expected one of {', '.join(LABEL_USES)}")
+    if labels == MODEL_LABELS and not guess:
+        raise InputError("labels=model and guess=False exclude each other: give one")
 
 
 def score_name(scoring: NuggetScoring) -> str:

@@ -19,7 +19,8 @@ PredictAnswer: TypeAlias = Callable[[Question, Sequence[Response]], Floats]
 This is the interface of classifiers; NaN means undecided.
 """
 
-JUDGEMENT, GUESS, NOTHING, NO_RESPONSE = "judgement", "guess", "nothing", "no response"
+JUDGEMENT, GUESS, LABEL = "judgement", "guess", "label"
+NOTHING, NO_RESPONSE = "nothing", "no response"
 """Sources of a decision."""
 
 
@@ -31,6 +32,7 @@ class AnswerDecisions:
     is_judged: Flags  # pairs that a judgement decided
     tied: Mapping[tuple[int, int], Sides] = field(default_factory=dict)
     """Pairs with a tie that counts as half, and both values of the tie."""
+    unjudged_source: str = GUESS  # source of values that no judgement decides: a guess or a label
 
     @property
     def undecided(self) -> int:
@@ -103,8 +105,8 @@ class AnswerDecisions:
         if np.isnan(self.values[:, nugget]).any():  # some pairs are neither judged nor guessed
             if credit is None:
                 return NOTHING
-            return JUDGEMENT if is_judged[credit] else GUESS
-        return GUESS
+            return JUDGEMENT if is_judged[credit] else self.unjudged_source
+        return self.unjudged_source
 
     def sources(self, strict: bool = False) -> list[str]:
         """Return the source of the decision on each nugget (see `by`)."""
@@ -117,8 +119,11 @@ def decide(
     judgements: Judgements | None = None,
     guess: PredictAnswer | None = None,
     run_tag: str | None = None,
+    source: str = GUESS,
 ) -> AnswerDecisions:
     """Combine judgements and guesses; a judgement always wins over a guess.
+
+    `source` is that of the guesses: a classifier's guess, or a model's label.
 
     Judgements of identical responses of any run count (see `Votes`); with `run_tag`, that run's own
     judgements take precedence. Labels of models are not judgements.
@@ -141,14 +146,14 @@ def decide(
             values[i, columns] = [values_by_nugget[names[j]] for j in columns]
             is_judged[i, columns] = True
     if not judgements.has_ties:
-        return AnswerDecisions(values, is_judged)
+        return AnswerDecisions(values, is_judged, unjudged_source=source)
     ties = {
         (i, j): judgements.tie(question.id, name, response.normal, run_tag)
         for i, response in enumerate(responses)
         for j, name in enumerate(names)
     }
     tied = {pair: sides for pair, sides in ties.items() if sides}
-    return AnswerDecisions(values, is_judged, tied)
+    return AnswerDecisions(values, is_judged, tied, source)
 
 
 def decide_run(
@@ -159,10 +164,11 @@ def decide_run(
     progress: Progress = silent,
     *,
     run_tag: str | None = None,
+    source: str = GUESS,
 ) -> Mapping[str, AnswerDecisions]:
-    """Return the decisions on every question of the key; `run_tag` as in `decide`."""
+    """Return the decisions on every question of the key; `run_tag`, `source` as in `decide`."""
     decisions = {}
     for done, (id, question) in enumerate(key.questions.items(), 1):
-        decisions[id] = decide(question, run.responses(id), judgements, guess, run_tag)
+        decisions[id] = decide(question, run.responses(id), judgements, guess, run_tag, source)
         progress(done, len(key), f"deciding {run.tag}")
     return decisions

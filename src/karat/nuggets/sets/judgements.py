@@ -25,6 +25,10 @@ RANK = {MODEL: 0, "": 1, PERSON: 1, ADJUDICATED: 2}
 HALF, YES, NO = "half", "yes", "no"
 TIES = (HALF, YES, NO)  # the value of a tie: 0.5, or the higher or the lower of the two values
 
+EVIDENCE, MODEL_LABELS = "evidence", "model"
+LABEL_USES = (EVIDENCE, MODEL_LABELS)
+"""Use of a model's labels: evidence for guesses, or decisions on all that people did not judge."""
+
 Sides: TypeAlias = tuple[float, float]  # the lower and the higher value that have the most votes
 
 

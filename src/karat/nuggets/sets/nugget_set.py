@@ -13,6 +13,7 @@ from karat.errors import InputError, quoted, short
 from karat.evalset.judgements import ADJUDICATED, MODEL, PERSON, kind_problem
 from karat.evalset.reading import FileLocation, Reading
 from karat.nuggets.sets.judgements import (
+    EVIDENCE,
     HALF,
     NAMELESS,
     NO,
@@ -81,10 +82,11 @@ class NuggetSet:
         return replace(self, runs=MappingProxyType({tag: self.run(tag) for tag in tags}))
 
 
-def remarks(nuggets: NuggetSet, *, corrected: bool = True) -> list[str]:
+def remarks(nuggets: NuggetSet, *, corrected: bool = True, labels: str = EVIDENCE) -> list[str]:
     """Return remarks on the set that are not errors but affect how far numbers can be trusted.
 
     If not `corrected`, a run's own judgements take precedence over others of the same words.
+    `labels` is the use of a model's labels, one of `LABEL_USES`.
     """
     questions, runs = nuggets.key.questions, nuggets.runs.values()
     return [
@@ -109,7 +111,7 @@ def remarks(nuggets: NuggetSet, *, corrected: bool = True) -> list[str]:
         ),
         *_contradictions(nuggets.judgements, corrected),
         *_disputes(nuggets.judgements),
-        *_about_judges(nuggets.judgements),
+        *_about_judges(nuggets.judgements, labels),
     ]
 
 
@@ -176,7 +178,7 @@ def _disputes(judgements: Judgements) -> list[str]:
     ]
 
 
-def _about_judges(judgements: Judgements) -> list[str]:
+def _about_judges(judgements: Judgements, labels: str) -> list[str]:
     """Return sentences on judges of unknown kind, and on models."""
     names = list(dict.fromkeys(row.judge for row in judgements.rows if row.judge and not row.kind))
     unknown = (
@@ -186,7 +188,7 @@ def _about_judges(judgements: Judgements) -> list[str]:
     counts = {name or UNNAMED: len(labels) for name, labels in judgements.labels_by_model.items()}
     counts_text = ", ".join(f"{short(name)} ({count:,})" for name, count in counts.items())
     models = f"labels of models never count as judgements: {counts_text}"
-    return [unknown] * bool(names) + [models] * bool(counts)
+    return [unknown] * bool(names) + [models] * (bool(counts) and labels == EVIDENCE)
 
 
 PARTS = ("key", "runs", "judgements")
