@@ -7,9 +7,12 @@ checkers and editors read the same list.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from importlib import import_module
-from typing import Any
+
+TYPE_CHECKING = False
+"""typing is not imported here: Ctrl-C before `karat.cli.run` would print a traceback."""
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 
 def lazy(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
@@ -26,6 +29,8 @@ def lazy(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], l
     def get(name: str) -> Any:
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        from importlib import import_module
+
         inner = modules[name] == package  # from karat import arrow: a package within it
         module_name = f"{package}.{name}" if inner else modules[name]
         value = import_module(module_name) if inner else getattr(import_module(module_name), name)

@@ -74,6 +74,7 @@ class GainRow(NamedTuple):
     agreement: float | None = None
     low: float | None = None
     high: float | None = None
+    is_beyond: bool = False  # larger than all of the collections: counts as the largest of them
 
 
 def check_kind(kind: str | None) -> None:
@@ -122,6 +123,8 @@ def gain_rows(
         row = GainRow(system, metric, delta, curve.kind, curve.collections)
         if curve.has_percentages:
             share, low, high = curve.agreement(delta)
-            row = row._replace(agreement=share, low=low, high=high)
+            row = row._replace(
+                agreement=share, low=low, high=high, is_beyond=abs(delta) > curve.largest_gain
+            )
         rows.append(row)
     return tuple(rows)

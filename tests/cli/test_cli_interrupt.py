@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+import karat
+
 PATIENCE = 60  # seconds before a hang is called one; the work itself would take much longer
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 STARTED = 0.4  # seconds from the last byte of input until the work is under way
@@ -157,6 +159,19 @@ def test_loading_of_numpy_is_interrupted(
     assert completed.stderr == b"karat: interrupted; nothing was written\n"
     assert (completed.returncode, completed.stdout) == (130, b"")
     assert not (folder / "report.txt").exists()
+
+
+def test_little_is_imported_before_interrupts_are_handled() -> None:
+    """Ctrl-C before `karat.cli.run` is called prints a traceback."""
+    source = Path(karat.__file__).parent.parent
+    code = (
+        f"import sys; sys.path.insert(0, {str(source)!r}); before = {{*sys.modules}}; "
+        "import karat.cli; print(*sorted({*sys.modules} - before))"
+    )
+    python = [sys.executable, "-S", "-c", code]  # -S: without hooks of other packages
+    completed = subprocess.run(python, check=True, capture_output=True, text=True)
+    modules = {*completed.stdout.split()}
+    assert modules <= {"__future__", "karat", "karat.cli", "karat.exports"}
 
 
 def test_an_interrupt_keeps_the_old_output(folder: Path, start: Start) -> None:

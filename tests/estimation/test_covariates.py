@@ -19,6 +19,7 @@ from karat.estimation.samples import JudgeValues, Sample
 from karat.estimation.settings import COVARIATES
 from karat.estimation.system_estimates import (
     add_covariates,
+    covariates_change_differences,
     difference_prediction,
     estimate_system,
     predict,
@@ -247,6 +248,48 @@ def test_columns_of_outputs_make_differences_more_precise() -> None:
         for c in ("length", "none")
     ]
     assert widths[0] < 0.5 * widths[1]
+
+
+def test_covariates_of_differences_alone_are_reported() -> None:
+    """Segments differ much, and outputs of a segment by their lengths."""
+    rng = np.random.default_rng(1)
+    effects = rng.normal(0, 300, SEGMENTS)
+    texts = [
+        [" ".join(rng.choice(WORDS, rng.integers(3, 20))) + f" w{i}" for i in range(SEGMENTS)]
+        for _ in range(3)
+    ]
+    evalset = a_set(
+        texts=texts,
+        sources=None,
+        noise=1.0,
+        label=lambda text: len(text) + effects[int(text.rpartition("w")[2])],
+    )
+    used, none = (kt.estimate(evalset, covariates=c) for c in ("length", "none"))
+    assert used.rows == none.rows
+    assert used.differences != none.differences
+    assert not used.uses_covariates
+    assert used.covariates_in_differences
+    assert not none.covariates_in_differences
+    assert "are used only for differences" in used.summary
+    assert any("differences those of people and covariates" in note for note in used.notes)
+
+
+@pytest.mark.parametrize("name", ["source-length", "length"])
+def test_covariates_in_differences_are_those_that_change_them(name: str) -> None:
+    sample = a_sample(a_set(noise=1.0), covariates=name)
+    by_judges = predict_by_judges(sample)
+    by_difference = difference_prediction(sample, by_judges)
+    changed = covariates_change_differences(sample, by_judges, by_difference)
+    assert changed is (name == "length")
+
+
+def test_covariates_that_are_constant_are_named_in_a_note() -> None:
+    texts = CovariateTexts("set", [["tea", "a tea"], ["milk", "a"]], None)
+    columns = make_covariates(texts, "auto")
+    assert "digits" not in {column.name for column in columns.values}
+    assert columns.notes[-1] == (
+        "Covariates left out, since the set has the same value for every output: digits, capitals."
+    )
 
 
 @pytest.mark.parametrize("judged", [False, True])

@@ -12,6 +12,11 @@ import pytest
 Called = Callable[..., Any]
 
 
+ALL_SYSTEMS = [
+    word for name in ("atlas", "beacon", "cinder", "drift") for word in ("--family", name)
+]
+
+
 @pytest.fixture
 def log(run_karat: Called, folder: Path) -> Path:
     rating = ["judge", "ratings", "demo", "-d", "adequacy", "--endpoint", "demo"]
@@ -23,7 +28,8 @@ def test_a_log_is_checked(run_karat: Called, log: Path) -> None:
     done = run_karat("judge", "check", "demo", "-j", "log.jsonl")
     assert (done.returncode, done.stderr) == (0, "")
     assert "demo (word overlap) as a judge of demo\n" in done.stdout
-    assert "does not pass the alternative annotator test: it is as good as 0 of 3" in done.stdout
+    answer = " ".join(done.stdout.split())
+    assert "it is shown to be as good as 0 of 3 annotators (ε 0.1)." in answer
     assert "Warning: demo (word overlap)'s errors in adequacy differ between systems" in done.stdout
 
 
@@ -69,6 +75,14 @@ def test_a_page_is_written(run_karat: Called, log: Path) -> None:
         (("demo", "-j", "log.jsonl", "--unit", "document", "-d", "adequacy"), "in at least 6 doc"),
         (("demo", "-j", "log.jsonl", "--anchor", "none.jsonl"), "none.jsonl: No such file"),
         (("demo", "-j", "log.jsonl", "--epsilon", "2"), "--epsilon"),
+        (
+            ("demo", "-j", "log.jsonl", "--epsilon", "x"),
+            "'--epsilon': found 'x', expected a number.",
+        ),
+        (
+            ("demo", "-j", "log.jsonl", *ALL_SYSTEMS),
+            "family has every system of demo: expected at least one system of another family",
+        ),
         (("demo-nuggets", "-J", "x"), "demo-nuggets"),
     ],
 )
@@ -94,3 +108,23 @@ def test_raters_must_be_named(run_karat: Called, folder: Path) -> None:
     done = run_karat("judge", "check", "ratings.tsv", "--model-judge", "gpt")
     assert done.returncode == 2
     assert "the raters of q are not named" in done.stderr
+
+
+def test_ratings_are_not_too_large_and_anchors_have_tabs(run_karat: Called, folder: Path) -> None:
+    header = "system,segment,judge,dimension,value"
+    rows = [
+        f"{s},s{k},{judge},q,{(k + len(judge)) % 5}"
+        for s in ("A", "B")
+        for k in range(8)
+        for judge in ("ann", "bob", "cleo", "judge-1")
+    ]
+    check = ["judge", "check", "ratings.csv", "-J", "judge-1"]
+    (folder / "ratings.csv").write_text("\n".join([header, *rows]), "utf-8")
+    done = run_karat(*check, "--anchor", "ratings.csv")
+    assert done.returncode == 2
+    assert "(and perhaps kind and other), with tabs between them" in done.stderr
+    huge_rows = [f"{row}e200" for row in rows]
+    (folder / "ratings.csv").write_text("\n".join([header, *huge_rows]), "utf-8")
+    done = run_karat(*check)
+    message = "karat: ratings: found a rating of 4e+200 in q, expected at most 1e+100\n"
+    assert (done.returncode, done.stderr) == (2, message)

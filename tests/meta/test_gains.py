@@ -251,6 +251,25 @@ def test_no_percentage_is_100() -> None:
     assert "to over 99%." in sentence
 
 
+def test_a_difference_beyond_the_collections_counts_as_their_largest() -> None:
+    largest = gain_curve("chrf", "translation").largest_gain  # type: ignore[union-attr]
+    (at_the_end,) = sentences("translation", ("B", "chrf", -largest))
+    (beyond,) = sentences("translation", ("B", "chrf", -62.4))
+    assert "a loss of this size" in at_the_end
+    assert beyond.startswith(
+        "chrF -62.4: larger than all differences in 3 judged collections of translations; people "
+        "agree with the largest of them in "
+    )
+    assert beyond.partition(" in ")[2].partition(" in ")[2] == at_the_end.partition("size in ")[2]
+
+
+def test_a_difference_that_is_too_small_for_a_band_has_none() -> None:
+    (sentence,) = sentences("translation", ("B", "chrf", -0.001))
+    assert sentence.endswith(
+        "people agree with a difference this small in about 50% of pairs of systems."
+    )
+
+
 @pytest.mark.parametrize("kind", ["summary", "answer", "data-to-text"])
 def test_no_percentage_below_three_collections(kind: str) -> None:
     (sentence,) = sentences(kind, ("B", "chrf", 4.6), ("B", "bleu", 4.6))
@@ -313,10 +332,10 @@ def test_the_sentence_stands_beside_the_difference(tmp_path: Path, capsys: Any) 
     a, b, ref = (str(tmp_path / f"{name}.txt") for name in ("A", "B", "ref"))
     common = ["-r", ref, "-m", "chrf"]
     assert main(["compare", a, b, *common, "--kind", "translation"]) == 0
-    assert "by 3 judged collections of translations" in capsys.readouterr().out
+    assert "3 judged collections of translations" in capsys.readouterr().out
     page = tmp_path / "page.html"
     assert main(["compare", a, b, *common, "--kind", "translation", "-o", str(page)]) == 0
-    assert "by 3 judged collections of translations" in page.read_text(encoding="utf-8")
+    assert "3 judged collections of translations" in page.read_text(encoding="utf-8")
     stored = ["-b", str(tmp_path / "gate.tsv")]
     assert main(["gate", a, *common, *stored, "--update"]) == 0
     assert main(["gate", b, *common, *stored, "--kind", "summary"]) == 0
@@ -334,7 +353,7 @@ def test_tables_have_a_kind(tmp_path: Path, capsys: Any) -> None:
     columns = ["--by", "system", "--id", "id", "--candidate", "candidate", "-r", "reference"]
     command = ["compare", str(table), *columns, "-m", "chrf", "--kind", "translation"]
     assert main(command) == 0
-    assert "by 3 judged collections of translations" in capsys.readouterr().out
+    assert "3 judged collections of translations" in capsys.readouterr().out
     comparison = kt.compare(
         str(table), metrics=["chrf"], by="system", id="id", candidate="candidate",
         reference="reference", kind="translation",
@@ -439,6 +458,14 @@ def test_a_set_with_the_name_of_a_collection_replaces_it() -> None:
     names = [row.collection for row in study.collections]
     assert sorted(names) == sorted(e.collection for e in built_in_evidence("chrf"))
     assert [r.source for r in study.collections if r.collection == "ted-zhen"] == ["given"]
+
+
+def test_a_collection_counts_once() -> None:
+    demo = kt.load_evalset("demo")
+    with pytest.raises(
+        InputError, match="two sets are called 'demo', and a collection counts once"
+    ):
+        kt.meta_gains([demo, demo], ["chrf"], kind="translation")
 
 
 def test_metrics_without_built_in_collections_need_sets() -> None:

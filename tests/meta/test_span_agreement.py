@@ -107,6 +107,24 @@ def test_json_lines_are_read_back(tmp_path: Path) -> None:
     assert read_spans(path) == outputs("ann", 1)
 
 
+def test_lines_may_be_blank_and_segments_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "spans.jsonl"
+    lines = [{"system": "A", "segment": 1, "judge": judge, "spans": []} for judge in ("a", "b")]
+    path.write_text("\n " + "\n\n".join(map(json.dumps, lines)), "utf-8")
+    assert [(o.segment, o.judge) for o in read_spans(path)] == [("1", "a"), ("1", "b")]
+    summary = kt.compare_spans([path]).summary
+    assert summary == "a and b: F is undefined, because they marked 0 and 0 characters in 1 output."
+
+
+def test_spans_in_another_order_are_the_same() -> None:
+    [first, second] = MarkedSpan(0, 2, "major"), MarkedSpan(4, 6, "minor")
+    ann = kt.MarkedOutput("A", "1", "ann", (first, second))
+    bob = ann._replace(judge="bob")
+    assert kt.compare_spans([ann, ann._replace(spans=(second, first)), bob]).rows[0].f == 1
+    with pytest.raises(kt.InputError, match="twice, with different spans"):
+        kt.compare_spans([ann, ann._replace(spans=(first,)), bob])
+
+
 MQM = (
     "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
     "A\tt\t1\t1\tr1\ts\tone <v>two</v> three\tFluency/Grammar\tMajor\n"
@@ -157,12 +175,23 @@ def test_exports_of_appraise_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "line 1: found '', expected JSON lines"),
+        ("", "bad.txt: found no text, expected JSON lines"),
         ("a,b\n", "expected JSON lines such as"),
-        ('{"system": "A", "segment": 1, "judge": "x", "spans": []}\n', "line 1: found"),
+        (
+            '{"system": "A", "segment": null, "judge": "x", "spans": []}\n',
+            '"segment": null, "judge"',
+        ),
+        (
+            '[{"system": "A", "x": 1, "y": 1, "z": [1, 2, 3, 4, 5, 6, 7, 8]}]\n',
+            "expected JSON lines",
+        ),
+        (
+            '{"system": "A", "segment": "1", "judge": "x", "spans": [], "kind": "robot"}\n',
+            "line 1: found the kind 'robot', expected one of person, model",
+        ),
         (
             '{"system": "A", "segment": "1", "judge": "x"}\n',
-            "line 1: found the spans None, expected",
+            "line 1: found the spans null, expected",
         ),
         (
             '{"system": "A", "segment": "1", "judge": "x", "spans": [{"start": 5, "end": 2}]}\n',
@@ -177,7 +206,7 @@ def test_exports_of_appraise_are_read(tmp_path: Path) -> None:
         (appraise_row("a", 10**4000, "[]"), "line 1: found"),
         (
             '{"system": "A", "segment": "1", "judge": "x", "spans": []}\n',
-            "found spans by 1 people and 0 models",
+            "no output that a person and another judge marked (people: 1, models: 0)",
         ),
     ],
 )

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from oracles.letter_embeddings import Letters
+from oracles.tiny_cross_encoder import write_cross_encoder
 from oracles.tiny_embeddings import (
     VECTORS,
     slow_cosine,
@@ -232,6 +233,12 @@ def test_a_model_is_needed() -> None:
 def test_a_name_of_a_hub_is_no_folder() -> None:
     with pytest.raises(InputError, match=r"no such folder; .* \(nothing is downloaded\)"):
         cosine("sentence-transformers/all-MiniLM-L6-v2").segments(["a"], [["a"]])
+
+
+def test_a_cross_encoder_is_refused(tmp_path: Path) -> None:
+    model = write_cross_encoder(tmp_path / "nli")
+    with pytest.raises(InputError, match=r"gives scores of labels \(logits\), not embeddings"):
+        cosine(model).segments(["cat"], [["cat"]])
 
 
 def test_a_folder_without_a_model(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from oracles.tiny_embeddings import write_model2vec
 from karat.errors import InputError, MissingExtra
 from karat.metrics import cross_encoders
 from karat.metrics.cross_encoders import (
-    NOTHING,
+    WITHOUT_PREMISE,
     CrossEncoder,
     Entailed,
     OnnxCrossEncoder,
@@ -99,7 +99,7 @@ def test_the_contradiction_of_the_least_neutral_premise() -> None:
     denied = Entailed(0.01, 0.98, 0.01)
     assert best_of([other, stated]) == Entailed(0.95, 0.01, 0.04, premise=1)
     assert best_of([stated, denied]) == Entailed(0.95, 0.98, 0.01, premise=0)
-    assert best_of([]) == NOTHING == (0, 0, 1, 0, False, False)
+    assert best_of([]) == WITHOUT_PREMISE == (0, 0, 1, 0, False, False)
 
 
 # ------------------------------------------------------------------ bits, batches and the cache

@@ -240,6 +240,14 @@ def test_each_system_has_its_own_contexts(tiny: Path) -> None:
     assert evalset.digest != rag().digest
 
 
+def test_unsupported_sentences_without_passages_have_no_probability(tiny: Path) -> None:
+    evalset = kt.make_evalset("rag", {"A": ["The dog ran."] * 2}, contexts=[[], ["Paris."]])
+    explained = kt.explain_segments(evalset, by=named("support", tiny), segments=[1, 2])
+    shown = explained.render("text")
+    assert "unsupported: The dog ran. (no passages)" in shown
+    assert "unsupported: The dog ran. (P 0.00)" in shown
+
+
 def test_contexts_are_needed(tiny: Path) -> None:
     bare = kt.make_evalset("bare", {"A": ["a"]}, references=["a"])
     advice = "score a table with a column of contexts, or a set that has them"
@@ -392,6 +400,19 @@ def test_facts_that_no_passage_has() -> None:
     assert "contexts: It was built in 1889." in shown
     with pytest.raises(InputError, match="texts have no contexts: score a table with a column"):
         kt.score(["a"], ["a"], [metric])
+
+
+def test_facts_of_an_output_without_passages_are_all_added() -> None:
+    outputs = ["It was not built in 1889.", "It stands.", "The mayor met Anna Schmidt."]
+    evalset = kt.make_evalset(
+        "rag", {"A": [*outputs, "x"]}, contexts=[[], [], [" "], ["It was built in 1889."]]
+    )
+    metric = "facts:against=contexts"
+    results = kt.score(evalset, metrics=[metric], segments=True)
+    assert results.values["A", kt.metric(metric)].tolist() == [0, 1, 0, 1]
+    shown = kt.explain_segments(evalset, by=metric, segments=[1]).render("text")
+    assert "Contexts" in shown  # the column of what is compared
+    assert "negation: contexts none, output not" in shown
 
 
 def test_explaining_against_the_source() -> None:

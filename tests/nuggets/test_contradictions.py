@@ -134,6 +134,49 @@ def test_no_contradiction(nugget: str, response: str) -> None:
     assert find(nugget, response) is None
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("30 acres", "12 hectares"),  # 12.14
+        ("8 pounds", "3.6 kg"),  # 3.63
+        ("26.2 miles", "42 km"),
+        ("2 GB", "2048 MB"),
+        ("$30 million", "€27 million"),
+        ("212°F", "100°C"),
+        ("212 degrees Fahrenheit", "100 degrees Celsius"),
+        ("10 gallons", "38 litres"),
+        ("40 square miles", "104 square kilometers"),
+        ("200 horsepower", "149 kW"),
+        ("1990s", "1994"),
+        ("1,990's", "1,994"),
+    ],
+)
+def test_other_units_and_decades_are_no_contradiction(first: str, second: str) -> None:
+    for nugget, response in ((first, second), (second, first)):
+        assert find(f"trees of the farm got {nugget}", f"Trees of the farm got {response}.") is None
+
+
+@pytest.mark.parametrize(
+    ("nugget", "response"),
+    [
+        ("30 acres", "30 hectares"),
+        ("300 km", "300 miles"),
+        ("5 km", "4.7 km"),  # no rounding between equal units
+        ("$30 million", "$27 million"),
+        ("212°F", "100°F"),
+        ("10 gallons", "38 gallons"),
+        ("10 gallons", "38 trees"),
+        ("1990s", "1984"),
+        ("1990s", "1980s"),
+        ("1994", "1984"),
+    ],
+)
+def test_other_numbers_are_contradictions(nugget: str, response: str) -> None:
+    change = find(f"trees of the farm got {nugget}", f"Trees of the farm got {response}.")
+    assert change is not None
+    assert change.startswith("numbers: nugget ")
+
+
 def test_names_of_the_question_do_not_count() -> None:
     nugget, response = (
         "a contract with Lumora was criticised",

@@ -100,6 +100,20 @@ def test_the_carried_share_is_that_of_rogan_and_gladen(
         assert (drawn == labels).all()
 
 
+@pytest.mark.parametrize("value", [True, False])
+@pytest.mark.filterwarnings("error")
+def test_equal_labels_of_few_nuggets_leave_a_doubt(value: bool) -> None:
+    shares = []
+    for n in (7, 700):  # weights of 1/7 sum to more than 1
+        labels, rng = np.full(n, value), np.random.default_rng(1)
+        prior = draw_error_rates(NOTHING, 40_000, rng)
+        rates = condition_on_labels(prior, labels, 4_000, rng)
+        drawn = draw_carried(labels, np.ones(n, bool), np.zeros(n, int), rates, rng)
+        shares.append(float((drawn != value).mean()))
+    assert shares[0] > 0.005
+    assert shares[1] < shares[0] / 2
+
+
 def test_rates_that_explain_labels_agree_with_a_grid() -> None:
     """The slow oracle integrates the uniform share of carried nuggets on a grid."""
     labels, rng = np.arange(100) < 88, np.random.default_rng(1)
@@ -181,6 +195,18 @@ def test_scores_are_those_of_the_labels() -> None:
     assert scoring.settings["labels"] == "model"
     assert "|labels=model:gpt,prior=8+2,checked=0|guess=none|" in scoring.signature
     assert {row.by for row in scoring.decisions} == {"label"}
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+@pytest.mark.filterwarnings("error")
+def test_equal_labels_of_all_nuggets_have_an_interval_and_share_the_lead(value: float) -> None:
+    rows = by_model(tuple(row._replace(value=value) for row in JUDGED.rows))
+    scoring = score(*rows)
+    for row in scoring.corrected_scores:
+        assert row.A_by_labels == value
+        assert row.low <= row.A_by_labels <= row.high
+        assert abs(row.A_corrected - value) < 0.2
+    assert " share the highest F(3), " in scoring.summary
 
 
 def test_a_run_has_the_same_interval_alone() -> None:

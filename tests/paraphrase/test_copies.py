@@ -26,6 +26,7 @@ from karat.paraphrase.pem.combination import (
 from karat.paraphrase.pem.features import as_features
 from karat.paraphrase.pem.judged_pairs import JudgedPairs, judged_rows
 from karat.paraphrase.pem.model import PEM
+from karat.paraphrase.pem.training import train_pem
 from karat.storage.store import read_store, write_store
 
 IN = ["I want to buy a new car.", "Could you help me, please?", "She has a big house."]
@@ -184,6 +185,11 @@ def test_bad_input(tmp_path: Path) -> None:
     replace(PEM.open(), about={**PEM.open().about, "copies": "nice"}).save(tmp_path / "m.npz")
     with pytest.raises(InputError, match="its copies are 'nice'"):
         PEM.open(tmp_path / "m.npz")
+    with pytest.raises(InputError, match="copies=good: bundled-paper learned from judgements"):
+        PEM.open("bundled-paper").with_copies(GOOD)
+    with pytest.raises(InputError, match="copies=ignore changes nothing: without judgements"):
+        train_pem({}, copies=IGNORE)
+    assert untrained().with_copies(GOOD).copies == GOOD  # it has learned from nothing
     same = judged().select(PEM.open().features(judged().originals, judged().paraphrases).is_copy)
     with pytest.raises(InputError, match="no original is too few to learn from"):
         untrained().train(same, copies=IGNORE)

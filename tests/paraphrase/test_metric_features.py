@@ -196,6 +196,10 @@ def test_the_metric_pem_notes_long_texts_too(tmp_path: Path) -> None:
         (["chrf", "chrf"], "feature chrf is given twice"),
         (["nonsense"], "unknown metric 'nonsense'"),
         (["estimate"], "is made from human scores"),
+        (
+            ["facts:against=contexts"],
+            "feature facts:against=contexts reads sources or contexts, which pairs of sentences",
+        ),
     ],
 )
 def test_metrics_that_cannot_be_features(names: list[str], message: str) -> None:

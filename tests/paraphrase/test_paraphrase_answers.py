@@ -231,7 +231,7 @@ def test_generation_counts_lines_with_and_without_a_paraphrase() -> None:
     generated = kt.generate_paraphrases(["I want to buy a new car.", "", "Xyzzy."], confidence=0)
     assert generated.summary.startswith("1 of 3 sentences has a paraphrase; ")
     none = kt.generate_paraphrases(["Xyzzy."])
-    assert none.summary.startswith("0 of 1 sentence has a paraphrase; 1 none (")
+    assert none.summary.startswith("0 of 1 sentence has a paraphrase; 1 has none (")
 
 
 def test_notes_of_generation() -> None:

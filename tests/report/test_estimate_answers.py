@@ -324,6 +324,16 @@ def with_covariates(estimate: Estimate, used: bool = True) -> Estimate:
                 "used.",
             ),
         ),
+        (
+            replace(
+                with_covariates(make_estimate((A,), judges=()), used=False),
+                covariates_in_differences=True,
+            ),
+            (
+                "Covariates of the texts do not make intervals of scores narrower, and are used "
+                "only for differences.",
+            ),
+        ),
         (with_covariates(make_estimate((EXACT[0],), judges=()), used=False), (NEW,)),
     ],
 )

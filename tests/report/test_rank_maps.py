@@ -11,7 +11,7 @@ from sample_charts import CURVES, HEAT_MAP, SCATTER
 import karat as kt
 from karat.meta.evaluation import Ranking
 from karat.meta.ranking import MetaRow
-from karat.report.charts.models import CellChart, Chart, RankHead
+from karat.report.charts.models import CellChart, CellMark, Chart, RankHead
 from karat.report.charts.svg.cells import rank_color
 from karat.report.charts.svg.drawings import chart_svg
 from karat.report.charts.svg.frame import contrast, ink_on
@@ -153,3 +153,20 @@ def test_tasks_of_an_average_have_a_map_for_each_set_and_dimension() -> None:
     gallery = task_gallery(average)
     assert [figure.title for figure in gallery.figures] == ["demo, fluency", "demo, errors"]
     assert [len(figure.drawing.columns) for figure in gallery.figures] == [6, 6]
+
+
+def test_the_legend_of_a_small_map_fits_a_phone() -> None:
+    """Phones show the left of a wide drawing: signs below each other, not beside each other."""
+    marks = [
+        CellMark(0, 0, "○", "missed: no more pairs than by chance"),
+        CellMark(0, 1, "?", "few"),
+    ]
+    chart = CellChart("T", "r", "c", ["a row"], ["b", "c"], [[0.5, 0.6]], marks=marks)
+    drawing = chart_svg(chart)
+    rows = [
+        float(match[1])
+        for meaning in ("missed: no more pairs", "few")
+        if (match := re.search(rf'<text x="[\d.]+" y="([\d.]+)"[^>]*>{meaning}', drawing))
+    ]
+    assert len(rows) == 2
+    assert rows[0] < rows[1]

@@ -120,7 +120,10 @@ def test_the_plan_has_a_row_for_each_design() -> None:
             ("power", "--set", "demo", "--ratings", "adequacy", "--raters", "2", "--overlap", "3"),
             "every overlap is larger than the number of raters",
         ),
-        (("power", "--set", "demo", "--ratings", "errors"), "no two raters of errors"),
+        (
+            ("power", "--set", "demo", "--ratings", "errors"),
+            "the noise of raters of errors is unknown",
+        ),
     ],
 )
 def test_bad_input(run_karat: Any, folder: Any, arguments: tuple[str, ...], message: str) -> None:

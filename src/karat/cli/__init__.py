@@ -1,7 +1,13 @@
 """The command line: parse arguments, call one library function, render."""
 
+from __future__ import annotations
+
 import sys
-from typing import NoReturn
+
+TYPE_CHECKING = False
+"""As in `karat.exports`."""
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 
 def run() -> None:

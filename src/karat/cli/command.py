@@ -142,6 +142,10 @@ _HABITS = {name: text for names, text in _SACREBLEU.items() for name in names}
 """Options of sacreBLEU that users may type from habit, with advice."""
 
 
+_NOT_A_NUMBER = re.compile(r"('[^']*') is not a valid (?:x|n|float|integer)\.")
+"""click ends its sentence with the metavar."""
+
+
 def usage_sentence(
     error: click.ClickException, command: click.Command, typed: Sequence[str]
 ) -> str:
@@ -156,7 +160,7 @@ def usage_sentence(
         is_candidate = getattr(param, "name", "") == "candidates"
         return error.format_message() + example + "; use - for standard input" * is_candidate
     if not isinstance(error, click.NoSuchOption):
-        return error.format_message()
+        return _NOT_A_NUMBER.sub(r"found \1, expected a number.", error.format_message())
     # `-tok` where click found the unknown letter `-t`
     habits = (word for word in typed if word in _HABITS)
     name = next((word for word in habits if word.startswith(error.option_name)), error.option_name)

@@ -111,6 +111,8 @@ def make_covariates(texts: CovariateTexts, covariates: str | Sequence[str]) -> C
                 f"covariate {quoted(name)} has the same value for every output of {texts.name}: "
                 "it cannot help; leave it out"
             )
+        else:
+            missing[name] = "has the same value for every output"
     notes = _notes_on_missing(missing) if automatic else ()
     return Covariates(tuple(varying), notes)
 

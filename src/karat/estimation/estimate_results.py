@@ -158,6 +158,16 @@ JUDGE_COLUMNS = (
 )
 
 
+class CovariateUse(NamedTuple):
+    """Whether covariates are used for scores and for differences."""
+
+    in_scores: bool = False
+    in_differences: bool = False
+
+
+UNUSED = CovariateUse()
+
+
 class CovariateWorth(NamedTuple):
     """A covariate: its agreement with the labels, and what it does for standard errors."""
 
@@ -197,7 +207,8 @@ class Estimate(Result):
     data: str = ""  # digest of labels, judges' values and draws
     contributions: tuple[RaterContribution, ...] = ()  # where several raters are known
     covariates: tuple[CovariateWorth, ...] = ()
-    uses_covariates: bool = False  # False if they would not have made intervals narrower
+    uses_covariates: bool = False  # in scores: False if they do not make intervals narrower
+    covariates_in_differences: bool = False
 
     @property
     def any_raters(self) -> bool:
@@ -283,7 +294,7 @@ def notes_of(
     by_judges: Prediction | None,
     finite: bool,
     raters: str = THESE,
-    uses_covariates: bool = False,
+    use: CovariateUse = UNUSED,
 ) -> Iterator[str]:
     """Yield the notes on estimates."""
     yield from sample.notes
@@ -310,8 +321,13 @@ def notes_of(
                 "system is used instead."
             )
     if by_judges is None:
-        if uses_covariates:
+        if use.in_scores:
             yield "No judge was named: estimates are those of people and covariates."
+        elif use.in_differences:
+            yield (
+                "No judge was named: scores are those of people alone, and differences those of "
+                "people and covariates."
+            )
         elif not rows or any(row.form != EXACT for row in rows):
             yield "No judge was named: estimates are those of people alone."
     elif by_judges.correlation < 0:

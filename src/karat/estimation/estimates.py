@@ -13,6 +13,7 @@ from karat.errors import InputError, quoted
 from karat.estimation.covariates import covariate_names, make_covariates, texts_of
 from karat.estimation.estimate_results import (
     NOT_TESTED,
+    CovariateUse,
     CovariateWorth,
     Estimate,
     EstimateDifference,
@@ -30,6 +31,7 @@ from karat.estimation.system_estimates import (
     EstimatedDifference,
     EstimatedScore,
     add_covariates,
+    covariates_change_differences,
     difference_prediction,
     estimate_difference,
     estimate_system,
@@ -188,7 +190,8 @@ def estimate_sample(
     bias = list(judge_bias(sample, by_judges, finite))
     is_complete = [finite and sample.wholly(k, sample.labelled(k)) for k in count]
     further_labels = map(labels_to_halve, with_judges, is_complete)
-    scale, find = sample.scale, sample_differences(sample, by_judges, finite, raters)
+    by_difference = difference_prediction(sample, by_judges)
+    scale, find = sample.scale, sample_differences(sample, by_difference, finite, raters)
     students = [nan if raters == ANY else student_width(sample, k, finite) for k in count]
     columns = zip(people, with_judges, bias, further_labels, students, strict=True)
     rows = tuple(
@@ -198,7 +201,10 @@ def estimate_sample(
     compared = differences(rows, find, baseline, settings["correction"], scale.sign)
     planned = plan_units(sample, prediction, next, settings["seed"]) if next else ()
     uses_covariates = prediction is not by_judges
-    notes = notes_of(sample, rows, worths, by_judges, finite, raters, uses_covariates)
+    has_both = bool(compared.rows and sample.covariates)
+    in_differences = has_both and covariates_change_differences(sample, by_judges, by_difference)
+    use = CovariateUse(uses_covariates, in_differences)
+    notes = notes_of(sample, rows, worths, by_judges, finite, raters, use)
     return Estimate(
         name=sample.name,
         dimension=sample.dimension,
@@ -215,7 +221,8 @@ def estimate_sample(
         data=data,
         contributions=tuple(_rater_contributions(sample, with_judges, compared.rows, find)),
         covariates=tuple(_covariate_worths(sample, by_judges)),
-        uses_covariates=uses_covariates,
+        uses_covariates=use.in_scores,
+        covariates_in_differences=use.in_differences,
     )
 
 
@@ -288,18 +295,18 @@ def _to_original_scale(interval: MeanInterval, sign: int) -> MeanInterval:
 
 
 def sample_differences(
-    sample: Sample, by_judges: Prediction | None, finite: bool, raters: str = THESE
+    sample: Sample, by_difference: Prediction | None, finite: bool, raters: str = THESE
 ) -> FindDifference:
     """Return the function that estimates the difference of two systems of a sample.
 
-    It returns None if fewer than `MIN_LABELS` units are labelled for both.
+    `by_difference` is the `difference_prediction`. The function returns None if fewer than
+    `MIN_LABELS` units are labelled for both.
     """
-    guess = difference_prediction(sample, by_judges)
 
     @cache
     def find(system: str, other: str) -> EstimatedDifference | None:
         pair = sample.systems.index(system), sample.systems.index(other)
-        difference = estimate_difference(sample, pair, guess, finite, raters)
+        difference = estimate_difference(sample, pair, by_difference, finite, raters)
         return difference if difference and difference.labels >= MIN_LABELS else None
 
     return find

@@ -322,6 +322,18 @@ def difference_prediction(sample: Sample, by_judges: Prediction | None) -> Predi
     return fit_covariates(covariates.with_columns(x, x_all), is_unit_mean, base)
 
 
+def covariates_change_differences(
+    sample: Sample, by_judges: Prediction | None, by_difference: Prediction | None
+) -> bool:
+    """Return whether `by_difference`, the `difference_prediction`, uses covariates."""
+    alone = difference_prediction(sample.by_judges, by_judges)
+    if alone is None or by_difference is None:
+        return by_difference is not alone
+    has_label = sample.is_labelled
+    both, without = (_less_unit_means(p.units, has_label) for p in (by_difference, alone))
+    return bool(np.abs(both - without).max() > CHANGED * np.abs(both).max())
+
+
 def _less_unit_means(values: Floats, is_counted: Flags) -> Floats:
     """Return values minus the mean of their unit over the systems that count; 0 elsewhere."""
     counted = np.where(is_counted, values, 0.0)
@@ -425,6 +437,7 @@ def labels_worth(ratio: float, labels: int, units: int, finite: bool) -> float:
 
 
 MIN_BIAS_SYSTEMS = 3  # with fewer systems, bias and the scale of the judge look the same
+CHANGED = 1e-9  # relative size of a change of predictions that is not rounding
 _NO_BIAS = MeanInterval(nan, nan, nan, nan)
 
 

@@ -254,7 +254,11 @@ def read_table(
         found_names = short(", ".join(header) or "nothing")
         expected = ", ".join(map(short, columns))
         more = f" (and perhaps {' and '.join(optional)})" if optional else ""
-        raise InputError(f"{location}: found the columns {found_names}, expected {expected}{more}")
+        is_unsplit = len(header) == 1 and ("\t" if commas else ",") in header[0]
+        separator = f", with {'commas' if commas else 'tabs'} between them" if is_unsplit else ""
+        raise InputError(
+            f"{location}: found the columns {found_names}, expected {expected}{more}{separator}"
+        )
     index_of = {name: i for i, name in enumerate(header)}
     indices = [index_of.get(name, len(header)) for name in (*columns, *optional)]
     for location, row in rows:

@@ -59,7 +59,8 @@ def fact_changes(
 
     Args:
         candidate: the text that is checked.
-        references: the texts that it is compared with; empty texts are left out.
+        references: the texts that it is compared with; empty texts are left out. Without any
+            other, nothing is changed, or with `added_only` all facts are added.
         lang: language of the candidate.
         check: kinds of facts: `numbers`, `negation`, `names`.
         reference_lang: language of the references, if it is another one. Names are then not
@@ -67,6 +68,8 @@ def fact_changes(
         added_only: leave out what the candidate lacks: it may say less than its references.
     """
     texts = [text for text in references if text.strip()]
+    if not texts and added_only:
+        texts = [""]
     if not texts:
         return ()
     facts = text_facts(candidate, lang)

@@ -34,7 +34,7 @@ from typing import NamedTuple
 
 from karat.arithmetic import exp, log1p, product, sigmoid
 from karat.arrays import Floats, Ints, np
-from karat.errors import InputError
+from karat.errors import InputError, quoted
 from karat.evalset.loading import SetSource, as_evalset
 from karat.evalset.sets import EvalSet
 from karat.gains import MIN_COLLECTIONS, GainCurve, check_kind, gain_data
@@ -341,7 +341,7 @@ class GainStudy(SignedResult):
         unreliable = dict.fromkeys(c.metric for c in self.curves if not c.is_reliable)
         return (
             "Agreement: share of pairs of systems in which people prefer the system with the "
-            "higher score, expected in a new test set. The band is meant to hold 90% of test sets. "
+            "better score, expected in a new test set. The band is meant to hold 90% of test sets. "
             f"With fewer than {MIN_COLLECTIONS} collections of a kind, no percentage is shown.",
             *(
                 f"{metric}: the bands did not pass an evaluation on collections that were left "
@@ -374,20 +374,26 @@ def meta_gains(
     sources = [*sets] if isinstance(sets, list | tuple) else [sets]
     pairs_by_metric: dict[str, list[PairGains]] = {str(m): [] for m in load_metrics(metrics)}
     signatures: dict[str, str] = {}
+    names: list[str] = []
     for source in sources:
         evalset = as_evalset(source, progress)
+        if evalset.name in names:
+            raise InputError(
+                f"two sets are called {quoted(evalset.name)}, and a collection counts once: leave "
+                "one out, or rename it"
+            )
+        names.append(evalset.name)
         for metric, signature, gains in _set_gains(evalset, metrics, kind, threads, progress):
             pairs_by_metric.setdefault(metric, []).append(gains)
             signatures[f"{metric} ({evalset.name})"] = signature
     fits = [_fit_metric(metric, several) for metric, several in pairs_by_metric.items()]
     curves = [curve for _, metric_curves in fits for curve in metric_curves]
-    names = (g.collection for several in pairs_by_metric.values() for g in several)
     return GainStudy(
         tuple(row for curve in curves for row in _curve_rows(curve)),
         tuple(row for collection_rows, _ in fits for row in collection_rows),
         tuple(curves),
         signatures,
-        {"sets": tuple(dict.fromkeys(names)), "metrics": tuple(pairs_by_metric), "kind": kind},
+        {"sets": tuple(names), "metrics": tuple(pairs_by_metric), "kind": kind},
     )
 
 

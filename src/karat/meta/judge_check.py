@@ -64,6 +64,9 @@ AnchorSource: TypeAlias = (
     "str | os.PathLike[str] | Iterable[Judgement | tuple[str, str, str, str, float]]"
 )
 
+MAX_RATING = 1e100
+"""Ratings are squared, and squares must be finite."""
+
 # --------------------------------------------------------------------------- ratings of items
 
 
@@ -194,6 +197,12 @@ class _DimensionCheck:
             return (
                 f"{self.evalset.name}: the raters of {short(self.dimension)} are not named: the "
                 "test needs the ratings of each person, not their means"
+            )
+        largest = max(np.abs(ratings.value).max(), np.abs(ratings.judge).max())
+        if largest > MAX_RATING:
+            return (
+                f"{self.evalset.name}: found a rating of {largest:g} in {short(self.dimension)}, "
+                f"expected at most {MAX_RATING:g}"
             )
         n_tested = len(self.panel.tested)
         if n_tested < MIN_ANNOTATORS:
@@ -415,6 +424,11 @@ def check_judge(
     chosen_judges = _choose_judges(loaded, options.judges)
     names = loaded.known_dimensions(options.dimensions)
     check_known("system", options.family, loaded.systems, loaded.name)
+    if len(options.family) == len(loaded.systems):
+        raise InputError(
+            f"family has every system of {loaded.name}: expected at least one system of another "
+            "family to compare with"
+        )
     chosen_units, notes = _choose_units(loaded, options.units)
     checks: list[_DimensionCheck] = []
     problems: list[tuple[int, str]] = []

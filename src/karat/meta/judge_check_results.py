@@ -47,7 +47,7 @@ class JudgeCheckRow(NamedTuple):
     def passing_controls(self) -> Iterator[str]:
         """Each control judge that passes, in words."""
         if self.constant_rate >= PASSING_RATE:
-            yield f"a judge that gives {self.constant:.4g} to everything passes too"
+            yield f"a judge that gives {self.constant:.4g} to everything passes"
         if self.shuffled_passes > MAX_SHUFFLED_PASSES:
             yield f"{self.shuffled_passes:.0%} of shuffled judges pass"
 
@@ -156,7 +156,7 @@ CHECK_COLUMNS = (
     number("items", "Items", help="Items that the judge and at least two people rated."),
     number("units", "Units", help="Units, such as documents; their items are not independent."),
     number("epsilon", "ε", 2, "How much worse than a person a judge may be."),
-    number("winning_rate", "ω", 2, "Share of the people that the judge is as good as."),
+    number("winning_rate", "ω", 2, "Share of the people that the judge is shown to be as good as."),
     number(
         "advantage",
         "Advantage",

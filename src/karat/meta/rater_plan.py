@@ -21,6 +21,9 @@ from karat.stats.stable_ranking import (
     rating_components,
 )
 
+MAX_STUDY_RATINGS = 10_000_000
+"""The largest number of ratings in a simulated study; two studies are in memory at a time."""
+
 
 class RaterPlanRow(NamedTuple):
     """A design of a study, and how stable its ranking is."""
@@ -103,20 +106,20 @@ def plan_raters(
     components = rating_components(tables)
     if components is None:
         raise InputError(
-            f"{loaded.name}: no two raters of {short(dimension)} rated the same outputs of two "
-            "systems, so their noise is unknown: expected some items with two raters"
+            f"{loaded.name}: the noise of raters of {short(dimension)} is unknown: expected at "
+            "least two segments where two raters rated the same outputs of two systems"
         )
     n = int(sum(1 for item in zip(*tables, strict=True) if not np.isnan(item).all()))
     n_items = options.items or tuple(sorted({max(2, n // 2), n, 2 * n}))
-    rows = []
-    for n_study, n_of_raters, shared in product(n_items, options.raters, options.overlap):
-        if shared > n_of_raters:
-            continue
-        design = StudyDesign(n_study, n_of_raters, shared)
-        result = ranking_stability(components, design, trials, seed)
-        rows.append(RaterPlanRow(*design, n_study * shared * len(tables), *result))
-    if not rows:
-        raise InputError("every overlap is larger than the number of raters: use fewer per item")
+    designs = _designs(options, n_items, len(tables))
+    rows = [
+        RaterPlanRow(
+            *design,
+            design.ratings(len(tables)),
+            *ranking_stability(components, design, trials, seed),
+        )
+        for design in designs
+    ]
     return RaterPlan(
         loaded.name,
         dimension,
@@ -133,6 +136,27 @@ def plan_raters(
         },
         f"stable-ranking|{loaded.signature}|dimension={dimension}|trials={trials}|seed={seed}",
     )
+
+
+def _designs(
+    options: RaterPlanSettings, n_items: Sequence[int], n_systems: int
+) -> list[StudyDesign]:
+    """Return the designs with no more raters of an item than raters of the study."""
+    designs = [
+        StudyDesign(*numbers)
+        for numbers in product(n_items, options.raters, options.overlap)
+        if numbers[2] <= numbers[1]
+    ]
+    if not designs:
+        raise InputError("every overlap is larger than the number of raters: use fewer per item")
+    largest = max(designs, key=lambda design: design.ratings(n_systems))
+    if (ratings := largest.ratings(n_systems)) > MAX_STUDY_RATINGS:
+        raise InputError(
+            f"a study of {largest.items:,} items with {largest.overlap:,} raters each has "
+            f"{ratings:,} ratings of {n_systems:,} systems, expected at most "
+            f"{MAX_STUDY_RATINGS:,}: plan fewer items or a smaller overlap"
+        )
+    return designs
 
 
 def _rating_tables(evalset: EvalSet, dimension: str) -> tuple[list[Floats], int]:

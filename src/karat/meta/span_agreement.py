@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from karat.arrays import np
 from karat.errors import InputError, quoted, short
-from karat.evalset.judgements import MODEL
+from karat.evalset.judgements import MODEL, kind_problem
 from karat.evalset.reading import Reading, read_json_lines, read_lines, read_rows
 from karat.meta.judge_check_results import interval_columns, unit_interval
 from karat.meta.settings import SpanSettings
@@ -26,9 +26,12 @@ from karat.storage.digests import data_digest
 
 PEOPLE = "other people"
 _TEXTS = ("system", "segment", "judge", "document", "kind")
-_EXPECTED_SPANS = 'expected [{"start": 0, "end": 4, "severity": "major"}, …]'
 _NO_PLACE = "missing"
 _MAX_CHARACTERS = 200_000
+_EXPECTED_SPANS = (
+    'expected [{"start": 0, "end": 4, "severity": "major"}, …] with whole numbers, '
+    f"0 ≤ start ≤ end ≤ {_MAX_CHARACTERS:,}"
+)
 _MQM = ("system", "doc", "seg_id", "rater", "target", "severity")
 _APPRAISE_FIELDS = 12
 _OPEN, _CLOSE = "<v>", "</v>"
@@ -129,8 +132,8 @@ def compare_spans(
     ]
     if not rows:
         raise InputError(
-            f"found spans by {len(people)} people and {len(models)} models, and no output that two "
-            "of them marked, one of them a person: expected the spans of two judges for an output"
+            f"found no output that a person and another judge marked (people: {len(people)}, "
+            f"models: {len(models)}): expected the spans of two judges for an output"
         )
     pairs = [row for a, b in combinations(judges, 2) if (row := table.row(b, [a], a))]
     digest = data_digest(*([*output] for output in outputs))
@@ -152,7 +155,7 @@ def _by_judge(outputs: Iterable[MarkedOutput]) -> dict[str, dict[_Output, Marked
     for output in outputs:
         marked = by_judge.setdefault(output.judge, {})
         earlier = marked.setdefault((output.system, output.segment), output)
-        if earlier.spans != output.spans:
+        if sorted(earlier.spans) != sorted(output.spans):
             raise InputError(
                 f"judge {short(output.judge)} marked segment {quoted(output.segment)} of "
                 f"{quoted(output.system)} twice, with different spans: expected one of them"
@@ -222,21 +225,24 @@ def read_spans(path: str | os.PathLike[str]) -> list[MarkedOutput]:
     file = Path(path)
     reading = Reading(lister="")
     try:
-        first = next(iter(read_lines(file)), "")
+        lines = read_lines(file)
     except OSError as error:
         raise InputError(f"{file}: {error.strerror or error}") from error
+    first = next((line.lstrip() for line in lines if line.strip()), "")
     if first.startswith("{"):
         outputs = list(_json_spans(file, reading))
     elif {*_MQM} <= {*first.split("\t")}:
         outputs = list(_mqm_spans(file, reading))
-    elif first.count(",") >= _APPRAISE_FIELDS - 1:
+    elif first.count(",") >= _APPRAISE_FIELDS - 1 and not first.startswith("["):
         outputs = list(_appraise_spans(file, reading))
     else:
         expected = (
             'expected JSON lines such as {"system": "A", "segment": "1", "judge": "ann", "spans": '
             '[{"start": 0, "end": 4, "severity": "major"}]}, a table of MQM or an Appraise export'
         )
-        raise InputError(f"{file}, line 1: found {quoted(short(first))}, {expected}")
+        raise InputError(
+            f"{file}: found {quoted(short(first)) if first else 'no text'}, {expected}"
+        )
     reading.check()
     if not outputs:
         raise InputError(f"{file}: found no marked output, expected at least one")
@@ -245,13 +251,16 @@ def read_spans(path: str | os.PathLike[str]) -> list[MarkedOutput]:
 
 def _json_spans(file: Path, reading: Reading) -> Iterator[MarkedOutput]:
     for location, record in read_json_lines(file, reading):
-        texts = [record.get(key, "") for key in _TEXTS]
+        texts = [str(x) if type(x) is int else x for x in (record.get(key, "") for key in _TEXTS)]
         spans = _parse_spans(record.get("spans"), "start", "end")
         if not all(isinstance(text, str) for text in texts) or not all(texts[:3]):
-            expected = "expected texts as system, segment and judge"
-            reading.problem(location, f"found {short(str(texts))}, {expected}")
+            fields = json.dumps({key: record.get(key) for key in _TEXTS[:3]}, ensure_ascii=False)
+            expected = "expected text as system, segment and judge"
+            reading.problem(location, f"found {short(fields)}, {expected}")
+        elif problem := kind_problem(texts[-1]):
+            reading.problem(location, problem)
         elif spans is None:
-            text = short(str(record.get("spans")))
+            text = short(json.dumps(record.get("spans"), ensure_ascii=False))
             reading.problem(location, f"found the spans {text}, {_EXPECTED_SPANS}")
         else:
             system, segment, judge, document, kind = texts

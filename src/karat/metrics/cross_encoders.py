@@ -63,7 +63,7 @@ class Entailed(NamedTuple):
     contradiction: float
     """NaN if the model has no such label."""
     neutral: float
-    """The lowest probability that the premise says nothing of the hypothesis."""
+    """The lowest probability that the premise neither entails nor contradicts the hypothesis."""
     premise: int = 0
     """Index of the premise with the highest P(entailment)."""
     in_windows: bool = False
@@ -72,7 +72,7 @@ class Entailed(NamedTuple):
     """Whether the hypothesis was truncated because it is too long."""
 
 
-NOTHING = Entailed(0.0, 0.0, 1.0)
+WITHOUT_PREMISE = Entailed(0.0, 0.0, 1.0)
 """The judgement of a hypothesis without any premise."""
 
 
@@ -80,13 +80,13 @@ def best_of(judgements: Iterable[Entailed]) -> Entailed:
     """Return the judgement of a hypothesis given several premises, in their order."""
     listed = list(judgements)
     if not listed:
-        return NOTHING
+        return WITHOUT_PREMISE
     premise = max(range(len(listed)), key=lambda i: listed[i].entailment)
-    telling = min(listed, key=lambda judgement: judgement.neutral)
+    least_neutral = min(listed, key=lambda judgement: judgement.neutral)
     return Entailed(
         listed[premise].entailment,
-        telling.contradiction,
-        telling.neutral,
+        least_neutral.contradiction,
+        least_neutral.neutral,
         premise,
         any(judgement.in_windows for judgement in listed),
         any(judgement.cut for judgement in listed),

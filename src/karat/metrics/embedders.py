@@ -267,6 +267,9 @@ class OnnxEmbedder(Embedder):
 def _choose_output(subject: str, folder: Path, outputs: Mapping[str, int]) -> tuple[str, str]:
     """Return the name of the output to use, and its pooling; `outputs` has numbers of axes."""
     name = "sentence_embedding" if "sentence_embedding" in outputs else next(iter(outputs))
+    if name == "logits":
+        problem = "its ONNX file gives scores of labels (logits), not embeddings"
+        raise InputError(f"{subject}: {problem}; expected a sentence encoder, not a cross-encoder")
     if outputs[name] == 2:
         return name, "none"
     if outputs[name] == 3:

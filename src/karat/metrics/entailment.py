@@ -273,7 +273,9 @@ class SupportExplanation:
             label = "unsupported" if owner == "output" else f"unsupported {owner}"
             for sentence in judged:
                 if not self.is_supported(sentence):
-                    yield label, f"{sentence.sentence} (P {sentence.entailed.entailment:.2f})"
+                    has_premise = sentence.premise is not None
+                    p = f"P {sentence.entailed.entailment:.2f}" if has_premise else "no passages"
+                    yield label, f"{sentence.sentence} ({p})"
 
 
 @dataclass(frozen=True)
@@ -327,12 +329,11 @@ class Support(_CrossEncoderMetric):
     def columns(self) -> tuple[str, ...]:
         """Return the columns: sums over segments of shares, and counts.
 
-        `sentences` and `unsupported` are of outputs, `wanted` and `missing` of references;
-        `bare` counts segments without passages.
+        `without_passages`, `windows` and `cut` count segments.
         """
         shares = "precision", "recall", "f"
-        counts = "sentences", "unsupported", "wanted", "missing"
-        return (*shares, *counts, "segments", "bare", "windows", "cut")
+        counts = "sentences", "unsupported", "reference_sentences", "unsupported_reference"
+        return (*shares, *counts, "segments", "without_passages", "windows", "cut")
 
     def rows(self, pairs: Pairs) -> NDArray[Any]:
         """Return the shares of supported sentences of each segment."""
@@ -437,8 +438,8 @@ class Support(_CrossEncoderMetric):
 
     def notes(self, row: NDArray[Any]) -> tuple[str, ...]:
         """Return notes on segments without passages, and on texts that are too long."""
-        segments, bare, in_windows, cut = map(int, row[7:].tolist())
+        segments, without_passages, in_windows, cut = map(int, row[7:].tolist())
         notes = self._length_notes(in_windows, cut, segments)
-        if not bare:
+        if not without_passages:
             return notes
-        return (f"{_count_segments(bare, segments)} no passages and score 0", *notes)
+        return (f"{_count_segments(without_passages, segments)} no passages and score 0", *notes)

@@ -65,7 +65,7 @@ class FactAgreement(Metric):
 
     A number or name is flagged if no reference has it, or if all have it and the output lacks it;
     negation if there is more or less of it than in every reference. An output may leave out what
-    its contexts say.
+    its contexts say; without contexts, all its numbers, names and negations are flagged.
     """
 
     name: ClassVar[str] = "facts"

@@ -41,6 +41,7 @@ from karat.estimation.samples import (
 from karat.estimation.settings import EstimateSettings
 from karat.estimation.system_estimates import (
     EstimatedDifference,
+    difference_prediction,
     estimate_system,
     predict_by_judges,
     student_width,
@@ -487,7 +488,8 @@ def _combine_methods(
     ordered = tuple(rows[tag] for tag in sample.systems if tag in rows)
     by_labels = None
     if other_runs:
-        by_labels = sample_differences(other_runs, predict_by_judges(other_runs), finite)
+        by_difference = difference_prediction(other_runs, predict_by_judges(other_runs))
+        by_labels = sample_differences(other_runs, by_difference, finite)
 
     def find(system: str, other: str) -> EstimatedDifference | None:
         """Compare two runs, by common labels where both have estimates from them."""

@@ -201,19 +201,22 @@ class AnnotatorPanel:
         gaps = self.compare(judges, similarity)
         sums = np.add.reduceat(gaps, self.cells, axis=1, dtype=np.int64)
         sizes = np.diff(np.r_[self.cells, len(self.item)])
-        of_cell = self.annotator[self.cells]
+        of_cell, tested = self.annotator[self.cells], self.tested
         items, units, by_annotator = [], [], []
-        for annotator in self.tested:
-            cells, rows = of_cell == annotator, self.annotator == annotator
-            items.append(int(rows.sum()))
-            units.append(int(cells.sum()))
+        for annotator in tested:
+            cells, rows = (
+                slice(*np.searchsorted(column, [annotator, annotator + 1]).tolist())
+                for column in (of_cell, self.annotator)
+            )
+            items.append(rows.stop - rows.start)
+            units.append(cells.stop - cells.start)
             annotator_gaps = gaps[:, rows]
             judge_share, annotator_share = (annotator_gaps <= 0), (annotator_gaps >= 0)
             p = noninferiority_p(sums[:, cells], sizes[cells], epsilon)
             by_annotator.append((judge_share.mean(axis=1), annotator_share.mean(axis=1), p))
         judge_shares, annotator_shares, p_values = np.array(by_annotator).transpose(1, 2, 0)
         return PanelTests(
-            tuple(self.tested),
+            tuple(tested),
             tuple(items),
             tuple(units),
             judge_shares,

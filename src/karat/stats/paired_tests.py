@@ -232,8 +232,11 @@ def _exact_tails(r_plus: float, ranks: Floats) -> tuple[float, float]:
 
     Ties have mid-ranks, so twice a rank is a whole number.
     """
-    shares = np.ones(1)
-    for rank in (2 * ranks).astype(np.int64).tolist():
-        shares = (np.pad(shares, (0, rank)) + np.pad(shares, (rank, 0))) / 2
+    doubled = (2 * ranks).astype(np.int64).tolist()
+    shares = np.zeros(sum(doubled) + 1)
+    shares[0] = 1
+    for rank in doubled:
+        shares[rank:] += shares[:-rank].copy()
+        shares /= 2
     r = round(2 * r_plus)
     return float(shares[r:].sum()), float(shares[: r + 1].sum())

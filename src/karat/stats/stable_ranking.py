@@ -50,6 +50,10 @@ class StudyDesign(NamedTuple):
     raters: int
     overlap: int
 
+    def ratings(self, n_systems: int) -> int:
+        """Return the number of ratings of some systems."""
+        return self.items * self.overlap * n_systems
+
 
 class RankingStability(NamedTuple):
     """Results of two simulated studies of a design, as shares of the trials or pairs."""

@@ -66,7 +66,7 @@ def test_lines_without_a_paraphrase_say_so(output: Output) -> None:
         assert row["rank"] is row["pem"] is row["confidence"] is None
     text = output("paraphrase", "generate", "in.txt")
     assert "(none: no rewriting" in text
-    assert f"1 of {len(LINES)} sentences has a paraphrase; 2 none (no rewriting" in text
+    assert f"1 of {len(LINES)} sentences has a paraphrase; 2 have none (no rewriting" in text
 
 
 def test_a_lower_confidence_gives_more(output: Output) -> None:

@@ -363,7 +363,9 @@ def power_command(
 
     design = {"raters": raters, "items": items, "overlap": overlap}
     if dimension is not None:
-        show(_rater_plan(inputs, metrics, dimension, design, output), format, output)
+        _check_unused_options(settings)
+        inputs.check(output)
+        show(_rater_plan(inputs, metrics, dimension, design), format, output)
         return
     if design != {name: getattr(RaterPlanSettings, name) for name in design}:
         raise InputError("--raters, --items and --overlap need --ratings NAME: add it")
@@ -379,19 +381,23 @@ def power_command(
     show(analysis, format, output)
 
 
+def _check_unused_options(settings: Mapping[str, Any]) -> None:
+    """Reject options of a plan for metrics, beside --ratings."""
+    for name, value in settings.items():
+        is_set = value and value != getattr(PowerSettings, name, None)
+        if is_set and name != "threads":
+            option_name = "--unit" if name == "units" else f"--{name}"
+            raise InputError(f"{option_name} plans metrics, --ratings plans ratings: drop one")
+
+
 def _rater_plan(
-    inputs: InputFiles,
-    metrics: tuple[str, ...],
-    dimension: str,
-    design: Mapping[str, Any],
-    output: str | None,
+    inputs: InputFiles, metrics: tuple[str, ...], dimension: str, design: Mapping[str, Any]
 ) -> RaterPlan:
     """Return the stable ranking probabilities of studies with people."""
     from karat.meta.rater_plan import plan_raters
 
     if inputs.evalset is None or inputs.candidates or metrics:
         raise InputError("--ratings is for all systems of a set: use --set alone, without -m")
-    inputs.check(output)
     with Bar() as progress:
         return plan_raters(inputs.evalset.load(progress), dimension, **design)
 

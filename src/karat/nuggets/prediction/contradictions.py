@@ -4,7 +4,9 @@ Shared words and vectors hardly notice a changed number, a replaced name or a ne
 sentences of a response that are about a nugget are compared with its description:
 
     numbers    a number of the nugget is nowhere in the response, and a sentence about the nugget
-               has another number of the same kind; or it has another rank: `second highest`
+               has another number of the same kind; or it has another rank: `second highest`.
+               Rounded conversions of units, units that cannot be converted into each other, and
+               decades (`1990s` and 1994) are no contradiction
     names      a name of the nugget is nowhere in the response, and a sentence about the nugget has
                another name in its place; names of the question do not count
     negation   a sentence about the nugget negates a word that the nugget states, or states one that
@@ -26,7 +28,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from itertools import chain
+from itertools import chain, product
 from typing import NamedTuple
 
 from karat.arrays import Flags, Floats, np
@@ -58,6 +60,14 @@ _WINDOW = 4
 _CLAUSE_ENDS = frozenset(",;:.!?()")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[,;:.!?()]")
 _PLAIN_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_ROUNDING = Fraction(1, 20)
+"""Largest relative difference of two measures in different units that may be rounded."""
+_OTHER_UNIT = re.compile(
+    r"\s*-?(?:°|degrees?)?\s*(f|c|fahrenheit|celsius|gallon|lit(?:er|re)|ml|l|ounce|oz|pint|"
+    r"horsepower|hp|kw|knot|mph|(?:square|cubic) \w+?)s?\b",
+    re.IGNORECASE,
+)
+"""Units after a number that the rules for facts do not know."""
 _IN_SENTENCE = re.compile(r"(?<=[a-z,] )[A-Za-z][\w'’-]+")
 _ORDINAL = rf"{'|'.join(w for w in rules_for('en').ordinals if w != 'first')}|\d+(?:st|nd|rd|th)"
 _RANK = re.compile(rf"(?:\b({_ORDINAL})[ -]+)?\b(most|least|\w{{2,}}est)\b", re.IGNORECASE)
@@ -400,6 +410,32 @@ def _kind(number: Number) -> tuple[str, bool]:
     return number.unit.dimension if number.unit else "", is_year
 
 
+def _may_be_equal(*numbers: tuple[str, Number]) -> bool:
+    """Return whether numbers of two texts may be the same in other units, or in a decade."""
+    first, second = (number for _, number in numbers)
+    if _decade(*numbers[0]) in {*_decades(second)} or _decade(*numbers[1]) in {*_decades(first)}:
+        return True
+    if first.unit is None or second.unit is None:
+        units = [_OTHER_UNIT.match(text, number.end) for text, number in numbers]
+        return all(units) and len({unit[1].lower() for unit in units if unit}) > 1
+    if first.unit == second.unit:
+        return False
+    pairs = product(first.measures(), second.measures())
+    return not (first.unit.converts and second.unit.converts) or any(
+        abs(a - b) <= _ROUNDING * max(abs(a), abs(b)) for (_, a), (_, b) in pairs
+    )
+
+
+def _decades(number: Number) -> Iterator[int]:
+    return (value // 10 for value in number.values if isinstance(value, int))
+
+
+def _decade(text: str, number: Number) -> int | None:
+    """Return the decade of a number such as `1990s`, as 199; None of other numbers."""
+    is_decade = re.match(r"['’]?s\b", text[number.end :]) is not None
+    return next(_decades(number), None) if is_decade else None
+
+
 def _number_changes(nugget: _Nugget, evidence: _Evidence) -> Iterator[FactChange]:
     facts, best = nugget.sentence.facts, evidence.best
     for number in nugget.numbers:
@@ -411,6 +447,8 @@ def _number_changes(nugget: _Nugget, evidence: _Evidence) -> Iterator[FactChange
                 if not other.strength or _kind(other) != _kind(number):
                     continue
                 if facts.has_number(other) or nugget.question.has_number(other):
+                    continue
+                if _may_be_equal((facts.text, number), (sentence.facts.text, other)):
                     continue
                 if sentence in best or near & sentence.near(other.start, other.end):
                     words = facts.words_of(number), sentence.facts.words_of(other)

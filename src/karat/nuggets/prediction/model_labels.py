@@ -19,7 +19,8 @@ nuggets that explains the share q of labels (Rogan and Gladen 1978), for vital a
 
     π = (q + c - 1) / (s + c - 1),    variance D q (1 - q) / (N (s + c - 1)^2),    within [0, 1]
 
-(all questions weigh the same); the truth of each of the N labelled nuggets, given its label; and
+(all questions weigh the same; if q is 0 or 1, the variance has (N q + 1/2) / (N + 1) instead, as it
+would be 0); the truth of each of the N labelled nuggets, given its label; and
 the error of the mean over questions, which are a sample: Student's t times the standard error of
 the drawn scores. What people judged is not drawn. Nuggets without label and judgement count 0 at
 the lower end, 1 at the upper.
@@ -142,12 +143,13 @@ def _draw_probabilities(
     """Draw the probability that a nugget is carried if it was labelled so, and if it was not."""
     s, c = rates
     weights = weights / weights.sum()
-    rate, youden = float((labels * weights).sum()), s + c - 1
+    share, youden = float((weights * weights).sum()), s + c - 1
+    rate = varying = min(1.0, float((labels * weights).sum()))
+    if labels.all() or not labels.any():  # a variance of 0 would take the rate for certain
+        varying = (rate + share / 2) / (1 + share)
     is_informative = youden > _LEAST_YOUDEN
     youden = np.where(is_informative, youden, 1.0)
-    spread = (
-        np.sqrt(PRIOR_SPREAD.dispersion * rate * (1 - rate) * (weights * weights).sum()) / youden
-    )
+    spread = np.sqrt(PRIOR_SPREAD.dispersion * varying * (1 - varying) * share) / youden
     corrected = (rate + c - 1) / youden + spread * rng.standard_normal(len(s))
     prevalence = np.where(is_informative, np.clip(corrected, 0, 1), rng.random(len(s)))
     yes, no = prevalence, 1 - prevalence

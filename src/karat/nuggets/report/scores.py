@@ -79,6 +79,10 @@ def _answer_by_labels(scoring: NuggetScoring, best: RunRow, score: str) -> tuple
     note = " Differences between runs are not tested."
     if all(row.low is not None for row in scoring.differences):
         note = ""
+    tied = [row.run for row in scoring.differences if row.delta == 0]
+    if tied:
+        runs = join_names([best.run, *tied]) if len(tied) < MAX_NAMED else f"{len(tied) + 1:,} runs"
+        return (f"{runs} share the highest {score_name(scoring)}, {score}, {basis}{note}",)
     return (f"{best.run} has the highest {score_name(scoring)}, {score}, {basis}{note}",)
 
 
@@ -394,11 +398,12 @@ def _tables(scoring: NuggetScoring) -> list[Table]:
 
 
 def _difference_figures(scoring: NuggetScoring) -> list[Gallery]:
-    """Return a chart of the runs nearest to the best one, as differences from it."""
+    """Return a chart of the runs nearest to the best one, if differences have intervals."""
     rows = [
         difference_row(row.run, row.delta, row.low, row.high, row.verdict)
         for row in scoring.differences[:MAX_DRAWN]
     ]
+    rows = rows if any(row.low is not None for row in rows) else []
     if not rows:
         return []
     best, n_runs = scoring.differences[0].best, len(scoring.differences)

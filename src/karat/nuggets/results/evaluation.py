@@ -494,7 +494,8 @@ def evaluate_nuggets(
 ) -> NuggetEvaluation:
     """Compare classifiers, Pourpre and ROUGE with the assessors of a judged set.
 
-    Classifiers are cross-validated.
+    Classifiers are cross-validated. The calibrated classifier has the evidence of words, without
+    facts and encoders.
 
     Args:
         nuggets: a judged set, or its name or path.

@@ -262,14 +262,18 @@ def as_features(names: MetricNames, *, in_parts: bool = True) -> tuple[MetricFea
     Without `in_parts`, each metric is one feature.
     """
     metrics = [metric(name) for name in names]
+    for base_metric in metrics:
+        if base_metric.uses_human_scores:
+            raise InputError(f"feature {base_metric} is made from human scores: leave it out")
+        if base_metric.reads_set:
+            problem = "reads sources or contexts, which pairs of sentences do not have"
+            raise InputError(f"feature {base_metric} {problem}: leave it out")
     if in_parts:
         metrics = [part for base_metric in metrics for part in feature_parts(base_metric)]
     features = tuple(map(MetricFeature, metrics))
     for i, feature in enumerate(features):
         if feature.name in (other.name for other in features[:i]):
             raise InputError(f"feature {feature.name} is given twice: give it once")
-        if feature.metric.uses_human_scores:
-            raise InputError(f"feature {feature.name} is made from human scores: leave it out")
         feature.metric.identity()  # fails now, not after hours of training, if a file is damaged
         if feature.metric.reads_texts:
             feature.metric.segments(["a"], [["a"]])  # likewise if a dependency is missing

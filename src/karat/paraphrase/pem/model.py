@@ -335,9 +335,10 @@ class PEM:
         combination = self.combination
         if isinstance(combination, ControlMean):
             combination = combination.with_copies(copies)
-        elif copies != IGNORE:
+        elif combination is not None and copies != IGNORE:
+            name = self.label if self.bundled else self.name
             raise InputError(
-                f"copies={copies}: {self.name} learned from judgements with copies={self.copies}: "
+                f"copies={copies}: {name} learned from judgements with copies={self.copies}: "
                 f"train one with --copies {copies}, or ignore copies"
             )
         return replace(self, combination=combination, copies=copies)

@@ -140,6 +140,9 @@ def train_pem(
     """
     check_feature_form(form)
     check_choice("combine", combine, COMBINATIONS)
+    if copies is not None and combine == REGRESSION and judged is None:
+        problem = f"copies={copies} changes nothing: without judgements, a regression has no PEM"
+        raise InputError(f"{problem}: give them with --judged, or use --combine mean")
     copies = copies or default_copies(form)
     check_choice("copies", copies, COPIES)
     metrics = as_features(features, in_parts=combine == REGRESSION)

@@ -203,7 +203,10 @@ def generated_document(result: GeneratedParaphrases) -> Document:
     n_paraphrased = n_sentences - reasons.total()
     verb = "has" if 1 in (n_paraphrased, n_sentences) else "have"
     have = f"{n_paraphrased:,} of {format_count(n_sentences, 'sentence')} {verb} a paraphrase"
-    none = "".join(f"; {count:,} none ({reason})" for reason, count in reasons.most_common())
+    none = "".join(
+        f"; {count:,} {'has' if count == 1 else 'have'} none ({reason})"
+        for reason, count in reasons.most_common()
+    )
     table = Table("rows", "Paraphrases", _GENERATED, result.rows, open=True)
     return Document("Generated paraphrases", (table,), answer=(f"{have}{none}.",))
 

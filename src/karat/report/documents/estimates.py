@@ -280,7 +280,9 @@ def _helper_sentences(estimate: Estimate) -> Iterator[str]:
     if names:
         yield _width_sentence(estimate, names)
     if estimate.covariates and not estimate.uses_covariates and not estimate.exact:
-        yield "Covariates of the texts do not make intervals of scores narrower, and are not used."
+        only = " only for differences" if estimate.covariates_in_differences else ""
+        verb = "are used" if only else "are not used"
+        yield f"Covariates of the texts do not make intervals of scores narrower, and {verb}{only}."
 
 
 def _width_sentence(estimate: Estimate, names: Sequence[str]) -> str:

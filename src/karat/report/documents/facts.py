@@ -37,14 +37,16 @@ def evidence_passages(
     yield from (TextPassage(*line) for line in dict.fromkeys(chain.from_iterable(lines)))
 
 
-_FACTS = (
-    SEGMENT,
-    number("score", "Score", 0, "1 if no fact differs, else 0."),
-    Column("check", "Check", help="The kind of fact: numbers, negation or names."),
-    Column("kind", "Kind", help="changed, missing or added."),
-    Column("reference", "Reference", help="Words of the reference.", wrap=True),
-    Column("output", "Output", help="Words of the output.", wrap=True),
-)
+def _columns(against: str) -> tuple[Column, ...]:
+    """Return the columns of facts; `against` is what the output is compared with."""
+    return (
+        SEGMENT,
+        number("score", "Score", 0, "1 if no fact differs, else 0."),
+        Column("check", "Check", help="The kind of fact: numbers, negation or names."),
+        Column("kind", "Kind", help="changed, missing or added."),
+        Column("reference", against.capitalize(), help=f"Words of the {against}.", wrap=True),
+        Column("output", "Output", help="Words of the output.", wrap=True),
+    )
 
 
 def facts_document(
@@ -52,6 +54,7 @@ def facts_document(
 ) -> Document:
     """Return the texts of some segments of one candidate, with the facts that differ below."""
     against = metric.against_text if isinstance(metric, FactAgreement) else "reference"
+    marks = f"Marked: words that no {against.removesuffix('s')} contains as often."
     cases, rows, texts = [], list[dict[str, Cell]](), []
     for segment, explanation in explained:
         candidate, references, changes = (
@@ -74,7 +77,10 @@ def facts_document(
         texts.append({"segment": segment, "passages": passages})
     passages_column = text_column(lambda row: row["passages"], "References, candidate, evidence.")
     table = Table("texts", "Texts", (SEGMENT, passages_column), texts, readers="people")
-    blocks = (Examples("Texts", tuple(cases), table), Table("rows", "Facts", _FACTS, rows))
+    blocks = (
+        Examples("Texts", tuple(cases), table, marked=marks),
+        Table("rows", "Facts", _columns(against), rows),
+    )
     signature = explained[0][1].signature
     return Document(title, blocks, signatures={str(metric): signature})
 

@@ -22,6 +22,12 @@ _AGREEMENT = (
     number("agreement", "Agreement", 2, "Share of pairs of systems in which people agree."),
     number("low", "Low", 2, "Lower end of the 90% band for a new test set."),
     number("high", "High", 2, "Upper end of the band."),
+    Column(
+        "is_beyond",
+        "Beyond",
+        help="Larger than all of the collections: counts as the largest of them.",
+        readers="programs",
+    ),
 )
 _COLUMNS = (
     METRIC,
@@ -63,11 +69,23 @@ def _collections(row: GainRow) -> str:
 def _percentage_sentence(row: GainRow, several: bool) -> str:
     delta = format_signed(row.delta, score_digits(row.metric))
     system = f"{row.system}, " if several else ""
+    subject = f"{system}{metric_label(row.metric)} {delta}"
+    share, low, high = map(_percent, (row.agreement, row.low, row.high))
+    band = f"of pairs of systems; for a new test set expect {low} to {high}."
+    if row.is_beyond:
+        return (
+            f"{subject}: larger than all differences in {_collections(row)}; people agree with "
+            f"the largest of them in {share} {band}"
+        )
+    if low == high:
+        return (
+            f"{subject}: by {_collections(row)}, people agree with a difference this small in "
+            f"about {share} of pairs of systems."
+        )
     size = "gain" if row.delta > 0 else "loss"
     return (
-        f"{system}{metric_label(row.metric)} {delta}: by {_collections(row)}, people agree with a "
-        f"{size} of this size in {_percent(row.agreement)} of pairs of systems; for a new test "
-        f"set expect {_percent(row.low)} to {_percent(row.high)}."
+        f"{subject}: by {_collections(row)}, people agree with a {size} of this size in {share} "
+        f"{band}"
     )
 
 

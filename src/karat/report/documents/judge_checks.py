@@ -36,7 +36,8 @@ from karat.results import Column
 _BASIS = (
     "The alternative annotator test asks for each person: is the judge at least as close to the "
     "other people as this person is, minus ε? It is passed with a winning rate ω of one half or "
-    "more. Control judges see no item: if one of them passes, passing is no evidence."
+    "more; a judge that does not pass is worse, or the items are too few to show that it is not. "
+    "Control judges see no item: if one of them passes, passing is no evidence."
 )
 
 
@@ -54,7 +55,9 @@ def check_answer(check: JudgeCheck) -> Iterator[str]:
 def _verdict_sentence(row: JudgeCheckRow) -> str:
     subject = f"{row.dimension}: {row.judge}"
     n_won = round(row.winning_rate * row.annotators)
-    rate = f"it is as good as {n_won} of {row.annotators} annotators (ε {row.epsilon:g})"
+    rate = (
+        f"it is shown to be as good as {n_won} of {row.annotators} annotators (ε {row.epsilon:g})"
+    )
     if row.is_passed:
         return f"{subject} passes the alternative annotator test: {rate}; the control judges fail."
     reason = " and ".join(row.passing_controls)
@@ -148,6 +151,10 @@ def _span_answer(comparison: SpanComparison) -> Iterator[str]:
 
 
 def _span_values(row: SpanRow) -> str:
+    outputs = f"in {format_count(row.outputs, 'output')}"
+    if isnan(row.f):
+        marked = f"{row.marked:,} and {row.reference_marked:,} characters"
+        return f"F is undefined, because they marked {marked} {outputs}"
     ends = "" if isnan(row.f_low) else f" {format_interval(row.f_low, row.f_high, 3)}"
     values = f"precision {row.precision:.3f}, recall {row.recall:.3f}"
-    return f"F {row.f:.3f}{ends}, {values}, in {format_count(row.outputs, 'output')}"
+    return f"F {row.f:.3f}{ends}, {values}, {outputs}"

@@ -112,8 +112,11 @@ def _plan_sentence(plan: RaterPlan) -> str:
             f"{best.overlap} per item."
         )
     row = min(stable, key=lambda row: (row.ratings, -row.significant))
+    little = " Most pairs do not: the ranking is stable because the study decides little."
     return (
         f"{format_count(row.items, 'item')} and {format_count(row.raters, 'rater')}, {row.overlap} "
         f"per item ({format_count(row.ratings, 'rating')}), have a stable ranking probability of "
         f"{row.stable:.2f}; {row.significant:.0%} of the pairs of systems differ significantly."
+        + little
+        * (row.significant < 0.5)
     )

@@ -60,9 +60,12 @@ def draw_heat_map(chart: CellChart) -> svg.DrawingParts:
             look: Look = {"text_anchor": "end", "fill": MUTED, "transform": turn}
             parts.append(element("text", quote(name), x=x + 3, y=y + 2, **look))
         names_bottom = y + longest * math.sin(math.radians(SLANT))
-    center, axis = (left + (left + n_columns * cell_width)) / 2, svg.shorten(chart.column_axis, 70)
+    right = left + n_columns * cell_width
+    center, axis = (left + right) / 2, svg.shorten(chart.column_axis, 70)
     parts.append(svg.label(center, names_bottom + 20, axis, "middle", MUTED))
-    key, end = legend(_heat_key(chart), 8.0 if chart.narrow else left, names_bottom + 34, width)
+    # Phones show the left of a wide drawing: below narrow cells, the legend is narrow as well.
+    room = svg.NARROW if right <= svg.NARROW else width
+    key, end = legend(_heat_key(chart), 8.0 if chart.narrow else left, names_bottom + 34, room)
     return [*parts, *key], end + 4
 
 
