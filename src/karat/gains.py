@@ -1,7 +1,7 @@
 """Agreement of people with differences in metrics: curves from judged collections.
 
 `data/gains.json` has, for each metric and kind of task, the distribution of the slope b of a new
-collection. The probability that people prefer the system with the higher score is
+collection. The probability that people prefer the system with the better score is
 
     p(d) = mean over b of 1 / (1 + exp(-b d / s))
 
